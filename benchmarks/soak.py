@@ -193,14 +193,22 @@ def to_main(number: signal.Signals) -> Cause:
 
 
 def to_worker(number: signal.Signals) -> Cause:
-    """Send a signal to any other process of the run."""
+    """Send a signal to a worker, or to the process that starts workers."""
 
     def cause(soak: Soak, process: Process, directory: Path) -> None:
-        others = [pid for pid in memory_of(process.pid, {}) if pid != process.pid]
+        others = [pid for pid in memory_of(process.pid, {}) if pid != process.pid and not _is_tracker(pid)]
         if others:
             send(soak, soak.chance.choice(others), number)
 
     return cause
+
+
+def _is_tracker(pid: int) -> bool:
+    """Whether a process is Python's resource tracker. Without it, Python itself prints tracebacks."""
+    try:
+        return b"resource_tracker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return True
 
 
 def send(soak: Soak, pid: int, number: signal.Signals) -> None:
@@ -244,10 +252,10 @@ FAULTS = {
     "TERM main process": Fault(to_main(signal.SIGTERM), (143, -15)),  # -15 while the program is still starting
     "INT main process": Fault(to_main(signal.SIGINT), (130,)),
     "STOP and CONT main process": Fault(to_main(signal.SIGSTOP)),
-    "KILL another process": Fault(to_worker(signal.SIGKILL)),
-    "TERM another process": Fault(to_worker(signal.SIGTERM)),
-    "INT another process": Fault(to_worker(signal.SIGINT)),
-    "STOP and CONT another process": Fault(to_worker(signal.SIGSTOP)),
+    "KILL a worker": Fault(to_worker(signal.SIGKILL)),
+    "TERM a worker": Fault(to_worker(signal.SIGTERM)),
+    "INT a worker": Fault(to_worker(signal.SIGINT)),
+    "STOP and CONT a worker": Fault(to_worker(signal.SIGSTOP)),
     "disk full": Fault(fill_disk, (2,)),
     "files limited": Fault(limit_files, (2,)),
     "directory removed": Fault(remove_directory, (2,)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -317,6 +318,7 @@ class Guard:
             if self._restarts > MOST_RESTARTS:
                 raise VictorError("workers crash repeatedly, whatever their task; check that there is enough memory")
             self.stop()
+            time.sleep(0.1 * (self._restarts - 1))  # Python notices a killed server of workers after a moment
             with suppress(RuntimeError):  # the new pool is broken too
                 self._pool = self._new_pool()
                 for task in self._pending.values():
@@ -327,9 +329,7 @@ class Guard:
                 return
 
     def _new_pool(self) -> Any:
-        """Start a pool. Try again if the server that starts workers is killed meanwhile."""
         import multiprocessing
-        from concurrent.futures.process import BrokenProcessPool
 
         from pebble import ProcessPool
 
@@ -337,18 +337,16 @@ class Guard:
         context = multiprocessing.get_context("forkserver" if has_forkserver else "spawn")
         if has_forkserver:
             context.set_forkserver_preload([__name__])  # new workers start faster
-        for _ in range(MOST_RESTARTS):
-            with _worker_environment(), suppress(BrokenProcessPool):
-                pool = ProcessPool(
-                    max_workers=self.limits.jobs,
-                    max_tasks=self.limits.recycle,
-                    initializer=self._start,
-                    initargs=(self.limits.memory,),
-                    context=context,
-                )
-                assert pool.active  # starts the workers
-                return pool
-        raise VictorError("workers cannot be started; check the limits on processes and open files")
+        with _worker_environment():
+            pool = ProcessPool(
+                max_workers=self.limits.jobs,
+                max_tasks=self.limits.recycle,
+                initializer=self._start,
+                initargs=(self.limits.memory,),
+                context=context,
+            )
+            assert pool.active  # starts the workers
+        return pool
 
 
 Workers = Guard | Unguarded
