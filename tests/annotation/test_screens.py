@@ -10,8 +10,14 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from support.annotation import app_of, screen_of, session_of
+from support.annotation import CONFIG, CUPS, app_of, labelled, screen_of, session_of
 
+from victorpy.annotation.pages import Pages
+from victorpy.annotation.store import OpenPage
+from victorpy.annotation.tui.app import App
+from victorpy.annotation.tui.keys import Keys
+from victorpy.annotation.tui.text import text_of
+from victorpy.annotation.tui.views import PageListView
 from victorpy.document import Label
 
 CASES = Path(__file__).parents[1] / "cases" / "screens.txt"
@@ -50,6 +56,58 @@ def screen_after(head: str, folder: Path) -> str:
 @pytest.mark.parametrize(("head", "screen"), read_cases(), ids=lambda value: value if "\n" not in value else "")
 def test_screen_after_keys(head: str, screen: str, tmp_path: Path) -> None:
     assert screen_after(head, tmp_path) == screen
+
+
+def test_list_of_pages(tmp_path: Path) -> None:
+    for name in ("one", "two", "three"):
+        (tmp_path / f"{name}.html").write_text(CUPS)
+    labelled(tmp_path / "two.anno", *[Label.OTHER] * 3)
+    labelled(tmp_path / "one.anno", *[Label.OTHER] * 8)
+    pages = Pages(tmp_path, CONFIG, None)
+    view = PageListView(App(Keys(), CONFIG), pages, "name")
+    assert view.top(80) == f" 0 of 3 pages finished │ sorted by name │ 3 not read yet │ {tmp_path}"
+    while pages.unread:
+        view.tick(on_top=True)
+    assert view.top(80) == f" 1 of 3 pages finished │ sorted by name │ {tmp_path}"
+
+    def shown(height: int) -> list[str]:
+        return [text_of(row).rstrip() for row in view.body(60, height)]
+
+    assert shown(4) == [
+        "   progress         blocks  uncertain  page",
+        " ► ██████████ 100 %      8             one.html",
+        "   ░░░░░░░░░░   0 %      8             three.html",
+        "   ███░░░░░░░  37 %      8             two.html",
+    ]
+    for action, visible in (
+        *(("down", "one ►three"), ("last", "three ►two"), ("down", "three ►two"), ("up", "►three two")),
+        *(("first", "►one three"), ("up", "►one three")),
+    ):
+        view.act(action)
+        assert [("►" in row) * "►" + row.split()[-1][:-5] for row in shown(3)[1:]] == visible.split()
+    view.click(5, 2)
+    assert view.cursor == 1
+    for row in (0, 9):  # the head, and below the last page
+        view.click(5, row)
+        assert view.cursor == 1
+    orders = []
+    for _ in range(3):
+        view.act("order")
+        orders.append((view.order, view.cursor, [entry.name for entry in pages.entries]))
+    assert orders == [
+        ("uncertainty", 0, ["three.html", "two.html", "one.html"]),
+        ("progress", 0, ["two.html", "three.html", "one.html"]),
+        ("name", 0, ["one.html", "three.html", "two.html"]),
+    ]
+
+
+def test_long_name_is_cut_at_its_beginning(tmp_path: Path) -> None:
+    app = App(Keys(), CONFIG)
+    app.show_page(
+        OpenPage(tmp_path / "a.anno", session_of("<p>Tea"), name="a-long-name-of-a-page-in-a-deep-folder.html")
+    )
+    assert screen_of(app, 80, 10)[0].startswith(" …name-of-a-page-in-a-deep-folder.html block 1 of 1 ")
+    assert screen_of(app, 100, 10)[0].startswith(" a-long-name-of-a-page-in-a-deep-folder.html ")
 
 
 if __name__ == "__main__":
