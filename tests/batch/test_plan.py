@@ -11,6 +11,8 @@ from victorpy import Cleaner
 from victorpy.batch import plan as plan_module
 from victorpy.batch.plan import Dedup, Limits, Plan
 from victorpy.batch.sources import ReadOptions
+from victorpy.commands import Arguments, Parser, clean
+from victorpy.commands._shared import plan_of
 from victorpy.errors import ConfigError, VictorError
 from victorpy.methods import Method, _load_cleaner
 
@@ -98,3 +100,35 @@ def test_model_is_loaded_once_per_process(monkeypatch):
     Plan().check()
     assert Plan().load() is Plan(format="markdown").load() is Method().load()
     assert len(loaded) == 1
+
+
+def plan_from(*options):
+    """Return the plan that options of `victor clean` ask for."""
+    arguments, parser = Arguments(command="clean", program="clean.py", options={}), Parser("clean.py", "")
+    clean.configure(parser)
+    arguments.options = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
+    return plan_of(parser.parse_args(["a.html", *options], arguments), Method(), jobs=3)
+
+
+@pytest.mark.parametrize(
+    ("options", "change"),
+    [
+        (["--timeout", "2.5"], {"limits": Limits(3, deadline=2.5)}),
+        (["--memory", "20"], {"limits": Limits(3, memory=20_000_000)}),
+        (["--html-field", "page"], {"read": ReadOptions(html_field="page")}),
+        (["--url-field", "link"], {"read": ReadOptions(url_field="link")}),
+        (["--max-size", "2"], {"read": ReadOptions(most_bytes=2_000_000)}),
+        (["--check-digests"], {"read": ReadOptions(check_digests=True)}),
+        (["--format", "markdown"], {"format": "markdown"}),
+        (["--by-site"], {"by_site": True}),
+        (["--site-key", "host"], {"site_key": "host"}),
+        (["--sample", "7"], {"sample": 7}),
+        (["--dedup", "minhash"], {"dedup": Dedup("minhash")}),
+        (["--dedup", "minhash", "--keep", "longest"], {"dedup": Dedup("minhash", keep="longest")}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_each_option_changes_one_setting(options, change):
+    usual = plan_from()
+    assert usual == Plan(format=None, limits=Limits(3))  # the output file decides on the format
+    assert plan_from(*options) == replace(usual, **change)
