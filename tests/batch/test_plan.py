@@ -130,5 +130,5 @@ def plan_from(*options):
 )
 def test_each_option_changes_one_setting(options, change):
     usual = plan_from()
-    assert usual == Plan(format=None, limits=Limits(3))  # the output file decides on the format
+    assert usual == Plan(format=None, limits=Limits(3))  # `run` sets the default format
     assert plan_from(*options) == replace(usual, **change)
