@@ -266,8 +266,8 @@ class Trial:
 
     def _run(self, bug: Bug, source: str, tests: list[str]) -> int:
         if not bug.reached_at or not self._plant_here(bug, source):  # the module has to be imported again
-            files = Counter(test.partition("::")[0] for test in tests).most_common(MOST_FILES)
-            chosen = [test for test in tests if test.startswith(tuple(f"{file}::" for file, _ in files))]
+            files = dict(Counter(test.partition("::")[0] for test in tests).most_common(MOST_FILES))
+            chosen = [test for test in tests if test.partition("::")[0] in {bug.path, *files}]
             command = [sys.executable, "-m", "pytest", "-x", *PLAIN, *chosen[:MOST_IMPORTING]]
             return subprocess.run(command, cwd=TREE, check=False).returncode
         items = [self._items[test] for test in tests]

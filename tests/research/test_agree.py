@@ -152,6 +152,8 @@ def test_kappa_is_defined_unless_all_agree_on_one_class(blocks):
                 assert kappa["observed"] == 1 or kappa["kappa"] is not None
                 assert kappa["kappa"] is None or -1 - 1e-9 <= kappa["kappa"] <= 1 + 1e-9
     assert len(result["disagreements"]) == sum(len(set(labels)) > 1 for labels in counted)
+    for row in result["disagreements"]:
+        assert row["about_content"] is ("other" in row["labels"])
     json.dumps(result, allow_nan=False)
 
 
