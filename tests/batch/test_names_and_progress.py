@@ -12,9 +12,11 @@ import victorpy
 from victorpy.batch.inputs import Mark
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.names import LONGEST_PART, Names, fold, safe_place
-from victorpy.batch.outcome import Outcome
+from victorpy.batch.outcome import Outcome, PageCleaner
+from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record, Status
 from victorpy.batch.store import Counts
+from victorpy.methods import Method
 
 HOSTILE = [
     "../../escape.html",
@@ -164,3 +166,17 @@ def test_clean_record_returns_a_row():
     assert json.loads(json.dumps(row)) == row
     failure = victorpy.clean_record({"html": bytes(range(256)) * 20})
     assert (failure["status"], failure["kind"]) == ("failed", "decode")
+
+
+@pytest.mark.parametrize(
+    ("given", "declared", "written"),
+    [(None, "koi8-r", "koi8-r"), ("koi8-r", "cp1251", "koi8-r"), ("koi8-r", "", "koi8-r")],
+)
+def test_charset_of_the_plan_overrides_that_of_the_record(given, declared, written):
+    text = "Чай пьют во многих странах мира по утрам."
+    content_type = f"text/html; charset={given}" if given else None
+    record = Record(
+        *("a", Path("a")), payload=f"<p>{text}</p>".encode(written), content_type=f"text/html; charset={declared}"
+    )
+    outcome = PageCleaner(Plan(method=Method("everything"), content_type=content_type)).clean(record)
+    assert outcome.text.strip() == text
