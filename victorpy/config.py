@@ -36,6 +36,12 @@ _FREE = (
     *("kinds-param-", "kinds-template", "annotate-key-"),
 )
 
+OUTPUT_ATTRIBUTES = frozenset(
+    "checked colspan data-embed data-lang data-language data-lazy-src data-lazy-srcset data-original data-src"
+    " data-srcset reversed rowspan srcset value".split()
+)
+"""Attributes that output formats need. They are kept whatever the config says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
@@ -161,7 +167,7 @@ class Config:
 
 @lru_cache(maxsize=64)
 def _cuts(split: str, block_level: tuple[str, ...], attributes: tuple[str, ...]) -> Cuts:
-    return Cuts(split == "every", frozenset(block_level) | {"br"}, frozenset(attributes))
+    return Cuts(split == "every", frozenset(block_level) | {"br"}, frozenset(attributes) | OUTPUT_ATTRIBUTES)
 
 
 def load_config(name: str | Path) -> Config:

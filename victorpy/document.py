@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
+from urllib.parse import urljoin
 
 T = TypeVar("T")
 
@@ -232,6 +233,8 @@ class Document:
     """Descriptions of what was lost or guessed between bytes and blocks."""
     trailing: tuple[str, ...] = ()
     """The tags after the last block."""
+    base: str = field(default="", compare=False)
+    """Address of the page's ``<base>`` element, if it has one."""
     split: str = "every"
     """How the page was cut: ``every`` tag, or ``block``-level tags only."""
 
@@ -269,6 +272,14 @@ class Document:
     def texts(self) -> list[str]:
         """The text of each block."""
         return self.arrays.texts if self.arrays is not None else [block.text for block in self.blocks]
+
+    @property
+    def base_url(self) -> str:
+        """The address that the page's links are relative to."""
+        try:
+            return urljoin(self.url, self.base)
+        except ValueError:
+            return self.url
 
     @property
     def name(self) -> str:

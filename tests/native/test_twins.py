@@ -290,3 +290,34 @@ def test_engine_can_be_switched_off():
     code = "from victorpy import native, clean; print(native.load('split'), clean('<p>Tea is hot.</p>'))"
     ended = run_process("-c", code, env={**ENVIRONMENT, "VICTOR_ENGINE": "python"}, text=True)
     assert ended.stdout.startswith("None "), ended.stderr
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<math>",
+        b"<MATH/>",
+        b"<mathematics>",
+        b"<pre",
+        b"<pre>",
+        b"<preface><code x>",
+        b"<iframe><base>",
+        b"<video ><audio\n>",
+        b'<img class="latex">',
+        b"<img " + b"x" * 198 + b"math>",
+        b"<img " + b"x" * 199 + b"math>",
+        b'<span class="math inline">',
+        b'<span class="MATH">',
+        b"<div>math",
+        b"<div " + b"x" * 58 + b"latex",
+        b"<div " + b"x" * 59 + b"latex",
+        b'<script type="math/tex">',
+        b"<scripture math>",
+        b"<span data-tex",
+        b"<s",
+        b"<",
+        b"",
+    ],
+)
+def test_rare_tags(page):
+    assert native.load("scan").rare_tags(page) == parsing._rare_tags(page)

@@ -171,7 +171,10 @@ def _add_body(body: etree._Element, page_parts: Iterable[Part]) -> None:
                 is_header = part.has_header and number == 0
                 row = _add(rows, "row", **({"role": "label"} if is_header else {}))
                 for cell in cells:
-                    _add(row, "cell", cell.text, **({"role": "label"} if cell.is_heading and not is_header else {}))
+                    attributes = {"role": "label"} if cell.is_heading and not is_header else {}
+                    spans = {"cols": cell.width, "rows": cell.height}
+                    attributes |= {name: str(size) for name, size in spans.items() if size > 1}
+                    _add(row, "cell", cell.text, **attributes)
         elif part.label is Label.HEADER:
             division = _add(body, "div") if len(division) else division
             _add(division, "head", part.text)

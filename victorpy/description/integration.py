@@ -14,7 +14,7 @@ from victorpy.base.words import icu_words
 from victorpy.description.tag_tree import Node, TagTree, Thresholds, Type
 from victorpy.description.terms import primary, sentences, terms
 from victorpy.description.weights import Vector, keywords, normalised, similarity
-from victorpy.outputs.structure import safe_link
+from victorpy.outputs.base import safe_link
 
 SHARE = 0.35
 """Maximum share of a page's sentences in its abstract."""

@@ -4,6 +4,9 @@
 
 from libc.string cimport memchr, strncasecmp, strncmp
 
+cdef extern from "<ctype.h>" nogil:
+    int isalnum(int code)
+
 
 def suspicions(bytes page, Py_ssize_t many_values, Py_ssize_t stretch):
     """Return whether a page may have a flood of attributes, script ends in strings, and references to C1 controls.
@@ -43,6 +46,61 @@ def suspicions(bytes page, Py_ssize_t many_values, Py_ssize_t stretch):
         has_reference = found[1] == b"#" and found[2] == b"1" and b"2" <= found[3] <= b"5" and found[5] == b";"
         found += 1
     return values > many_values or longest >= stretch, has_script_end, has_reference
+
+
+def rare_tags(bytes page):
+    """Return whether a page may have formulas, listings, embedded players and a base address."""
+    cdef const char *stop = <const char *>page + len(page)
+    cdef const char *tag = page
+    cdef bint formulas = False, listings = False, players = False, base = False
+    cdef int first
+    while True:
+        tag = <const char *>memchr(tag, b"<", stop - tag)
+        if tag == NULL:
+            break
+        tag += 1
+        if tag == stop:
+            break
+        first = tag[0] | 32  # in lower case
+        if first == b"m":
+            formulas = formulas or is_tag(tag, stop, b"math", 4)
+        elif first == b"p":
+            listings = listings or is_tag(tag, stop, b"pre", 3)
+        elif first == b"c":
+            listings = listings or is_tag(tag, stop, b"code", 4)
+        elif first == b"v":
+            players = players or is_tag(tag, stop, b"video", 5)
+        elif first == b"a":
+            players = players or is_tag(tag, stop, b"audio", 5)
+        elif first == b"b":
+            base = base or is_tag(tag, stop, b"base", 4)
+        elif first == b"i":
+            players = players or is_tag(tag, stop, b"iframe", 6)
+            formulas = formulas or (is_tag(tag, stop, b"img", 3) and names_tex(tag + 3, stop, 200))
+        elif first == b"s":
+            if not formulas and (is_tag(tag, stop, b"span", 4) or is_tag(tag, stop, b"script", 6)):
+                formulas = names_tex(tag + 4, stop, 60)
+        elif first == b"d":
+            formulas = formulas or (is_tag(tag, stop, b"div", 3) and names_tex(tag + 3, stop, 60))
+    return formulas, listings, players, base
+
+
+cdef inline bint is_tag(const char *tag, const char *stop, const char *name, int length) noexcept:
+    return stop - tag >= length and strncasecmp(tag, name, length) == 0 and not isalnum(<unsigned char>tag[length])
+
+
+cdef bint names_tex(const char *data, const char *stop, int most) noexcept:
+    """Whether the first characters of a tag contain ``math``, ``latex`` or ``data-tex``."""
+    cdef const char *last = data + most if stop - data > most else stop
+    while data < last and data[0] != b">":
+        if data[0] == b"m" and stop - data >= 4 and strncmp(data, b"math", 4) == 0:
+            return True
+        if data[0] == b"l" and stop - data >= 5 and strncmp(data, b"latex", 5) == 0:
+            return True
+        if data[0] == b"d" and stop - data >= 8 and strncmp(data, b"data-tex", 8) == 0:
+            return True
+        data += 1
+    return False
 
 
 cdef Py_ssize_t values_outside_scripts(const char *data, const char *stop) noexcept:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import urljoin
 
 from victorpy.base.parameters import split_name
 from victorpy.base.registry import Registry
@@ -15,10 +17,19 @@ from victorpy.errors import ConfigError
 if TYPE_CHECKING:
     from victorpy.outputs.layout import Layout
 
+# Elements that some highlighters put around each line of code.
+_LINES = frozenset(["div", "li", "p", "tr"])
+# Links beside a heading that lead to the heading itself or to an editor.
+_PERMALINK = re.compile(r"(?<!\S)(?:headerlink|hash-link|head(?:er|ing)-?anchor|anchor(?:js)?-link|permalink)\b")
+_EDIT_LINK = re.compile(r"(?<!\S)mw-editsection(?!\S)")
+
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
 MAGIC = "%victor-anno 1"
 """First line of an annotation file."""
+
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_SAFE_SCHEMES = frozenset(["http", "https", "mailto", "tel", "ftp"])
 
 LabelledBlock = tuple[Block, Label]
 
@@ -183,9 +194,10 @@ class Segment(NamedTuple):
 
 def joint(previous: Block, block: Block) -> str:
     """Return the text between two blocks of one segment: line breaks in ``<pre>``, else a space or nothing."""
-    breaks = block.distance.count("br")
-    if previous.preformatted and block.preformatted and breaks:
-        return "\n" * breaks
+    if previous.preformatted and block.preformatted:
+        breaks = block.distance.count("br") or (not _LINES.isdisjoint(block.distance))
+        if breaks:
+            return "\n" * breaks
     return " " if block.spaced or block.index != previous.index + 1 else ""
 
 
@@ -222,7 +234,31 @@ class KeptBlocks:
         if page.spans:
             pairs = zip(blocks, [page.spans[number] for number in numbers], strict=True)
             blocks = tuple([block if spans is None else block.keeping(spans) for block, spans in pairs])
+        if page.by_method:
+            blocks = tuple([_without_permalinks(block, page.document) for block in blocks])
         return [(block, page.labels[number]) for block, number in zip(blocks, numbers, strict=True)]
+
+
+def _without_permalinks(block: Block, document: Document) -> Block:
+    """Remove the links to a heading itself and to an editor from the heading."""
+    if len(block.pieces) == 1 or HEADINGS.isdisjoint(block.containers):
+        return block
+    elements = document.elements
+    stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
+    spans = []
+    for piece, stop in zip(block.pieces, stops, strict=True):
+        link = elements.ancestor(piece.element, ["a"])
+        name, href = "", ""
+        if link > block.element:
+            name, href = elements.attributes[link].get("class", ""), elements.attributes[link].get("href", "")
+        around = elements.attributes[elements.parent[piece.element]].get("class", "")
+        names = f"{name} {elements.attributes[piece.element].get('class', '')} {around}"
+        has_letters = any(map(str.isalnum, block.text[piece.start : stop]))
+        is_permalink = "#" in href and (not has_letters or _PERMALINK.search(name))
+        if not is_permalink and not _EDIT_LINK.search(names):
+            spans.append((piece.start, stop))
+    tidy = block.keeping(tuple(spans)) if len(spans) < len(block.pieces) else block
+    return tidy._replace(text=tidy.text.rstrip()) if tidy.text.strip() else block
 
 
 def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:
@@ -244,3 +280,22 @@ def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:
         joined, joined_label = [block], Label.PARAGRAPH if continues else label
     if joined:
         yield Segment(joined_label, tuple(joined))
+
+
+def safe_link(href: str, base: str = "") -> str:
+    """Return the absolute address of a link, or an empty string if it could run a script.
+
+    >>> safe_link("../a b.html", "http://example.org/x/y.html"), safe_link(" javascript:alert(1)")
+    ('http://example.org/a%20b.html', '')
+    """
+    href = href.strip()
+    if not href.isprintable():
+        href = "".join(char for char in href if char.isprintable())
+    href = href.replace(" ", "%20")
+    if href and base.startswith(("http://", "https://")):
+        try:
+            href = urljoin(base, href)
+        except ValueError:
+            return ""
+    scheme = _SCHEME.match(href)
+    return href if not scheme or scheme[1].lower() in _SAFE_SCHEMES else ""

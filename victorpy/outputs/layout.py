@@ -18,8 +18,7 @@ from lxml import etree
 
 from victorpy.config import Cuts
 from victorpy.errors import DataError
-from victorpy.outputs.base import CleanPage, output
-from victorpy.outputs.structure import safe_link
+from victorpy.outputs.base import CleanPage, output, safe_link
 from victorpy.outputs.tables import without_controls
 from victorpy.page.parse import VOID, Tree
 from victorpy.page.split import Splitter

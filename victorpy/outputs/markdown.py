@@ -10,10 +10,11 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple, TypeGuard
 
-from victorpy.document import Document, Label
+from victorpy.document import Label
 from victorpy.outputs.base import CleanPage, Segment, output
-from victorpy.outputs.structure import Place, Places, Run, code_language, count_shared, outline, runs
-from victorpy.outputs.tables import Cell, Part, Table, parts
+from victorpy.outputs.images import Image
+from victorpy.outputs.structure import Place, Places, Run, Structure, count_shared
+from victorpy.outputs.tables import Cell, Part, Table
 
 # Characters with a meaning anywhere in a line, such as an underscore at the edge of a word, or a tilde that may end
 # GitHub's strikethrough. Every alternative starts with a literal character, which makes the search fast.
@@ -31,6 +32,7 @@ _QUOTE = "> "
 _MAX_ITEM_NUMBER = 999_999_999
 _HARD_BREAK = "  \n"  # all Markdown dialects support it, and unlike a backslash it adds no visible character
 _DELIMITERS = {"bold": "**", "italic": "*"}
+_WRAPPED = {"strike": "~~{}~~", "sub": "<sub>{}</sub>", "sup": "<sup>{}</sup>"}
 _CODE = frozenset(["code"])
 _NO_STYLES: frozenset[str] = frozenset()
 
@@ -41,28 +43,38 @@ _Markers = dict[Place, str]
 @output("markdown", ".md")
 def render_markdown(page: CleanPage, page_parts: Sequence[Part] | None = None) -> str:
     """Markdown: headings, lists, tables, links, emphasis, code and quotes."""
-    document = page.document
+    structure = Structure.of(page, page_parts)
     written: list[str] = []
     previous: Places = ()
     markers: _Markers = {}
-    for part, places in outline(parts(page) if page_parts is None else page_parts, document):
+    for part, places in structure.outline():
+        if structure.names_box(part):
+            continue  # the first line of the box is its type
         shared = count_shared(previous, places)
         if places:
             _add_markers(markers, previous, places, shared)
         if written:
             written.append(_gap(previous, places, shared, markers))
         if isinstance(part, Table):
-            text = _table(part, document)
+            text = _table(part, structure)
+        elif isinstance(part, Image):
+            text = _image(part)
         elif part.preformatted:
             fence = "`" * max(3, _longest_backticks(part.text) + 1)
-            text = f"{fence}{code_language(part, document)}\n{part.text}\n{fence}"
+            text = f"{fence}{structure.code_language(part)}\n{part.text}\n{fence}"
         elif part.label is Label.HEADER:
-            text = f"{'#' * part.heading_level} {_inline(part, document).replace(_HARD_BREAK, ' ')}"
+            text = f"{'#' * part.heading_level} {_inline(part, structure).replace(_HARD_BREAK, ' ')}"
         else:
-            text = _inline(part, document)
+            text = _inline(part, structure)
         if places:  # repeat only the markers of open quotations
             indents = [_indent(markers[place]) for place in places]
             first = "".join([*indents[:shared], *(markers[place] for place in places[shared:])])
+            boxes = [
+                level for level in range(shared, len(places)) if places[level].kind == "quote" and places[level].mark
+            ]
+            if boxes:
+                around = "".join(indents[: boxes[0]])
+                first = f"{around}{_QUOTE}[!{places[boxes[0]].mark}]\n{''.join(indents)}"
             indent = "".join(indents)
             lines = text.split("\n")
             rest = [indent + line if line else indent.rstrip() for line in lines[1:]]
@@ -80,8 +92,12 @@ def _add_markers(markers: _Markers, previous: Places, places: Places, shared: in
     """
     sibling = previous[shared] if shared < len(previous) else None
     for place in places[shared:]:
-        if place.is_quote:
+        if place.kind == "quote":
             markers[place] = _QUOTE
+        elif place.kind == "note":
+            markers[place] = f"[^{place.mark}]: "
+        elif place.mark:
+            markers[place] = f"- [{place.mark}] "
         elif not _is_valid(place.number):
             markers[place] = "- "
         else:
@@ -104,29 +120,45 @@ def _gap(previous: Places, places: Places, shared: int, markers: _Markers) -> st
     """Return the separator between two parts: a line break between list items, else a blank line."""
     if not previous or not places:
         return "\n\n"
-    if shared < len(places) and not places[-1].is_quote and not all(place.is_quote for place in previous):
+    if shared < len(places) and places[-1].kind == "note" and previous[-1].kind == "note":
+        return "\n"
+    if shared < len(places) and places[-1].is_item and any(place.is_item for place in previous):
         *around, item = places
-        if any(place.list == item.list for place in previous):
+        if any(place.is_item and place.list == item.list for place in previous):
             return "\n"
         # Without a blank line, a bullet list can follow anything except a numbered list. A numbered list can only
         # follow the item around it, and only if it starts at 1.
         if item.number is None:
             may_follow = shared == len(previous) or previous[shared].number is None
         else:
-            may_follow = item.number == 1 and bool(around) and not around[-1].is_quote
+            may_follow = item.number == 1 and bool(around) and around[-1].kind != "quote"
         if may_follow:
             return "\n"
-    while shared and not places[shared - 1].is_quote:
+    while shared and places[shared - 1].kind != "quote":
         shared -= 1
     return f"\n{''.join(_indent(markers[place]) for place in places[:shared]).rstrip()}\n"
 
 
 def _indent(marker: str) -> str:
-    return marker if marker == _QUOTE else " " * len(marker)
+    """Return the start of further lines below a marker."""
+    if marker == _QUOTE:
+        return marker
+    if marker.startswith("[^"):
+        return "    "
+    return "  " if marker.startswith("- ") else " " * len(marker)
 
 
-def _inline(segment: Segment, document: Document) -> str:
-    segment_runs = runs(segment, document)
+def _image(image: Image) -> str:
+    alt = _escape(image.alt)
+    address = _address(image.address)
+    if image.is_embedded:
+        return f"[{alt}]({address})"
+    written = f"![{alt}]({address})"
+    return f"[{written}]({_address(image.link)})" if image.link else written
+
+
+def _inline(segment: Segment, structure: Structure) -> str:
+    segment_runs = structure.runs(segment)
     if segment.label is Label.HEADER and all("bold" in run.styles or run.text.isspace() for run in segment_runs):
         segment_runs = [run._replace(styles=run.styles - {"bold"}) for run in segment_runs]  # headings are bold anyway
     lines = []
@@ -148,9 +180,12 @@ def _write_runs(segment_runs: Sequence[Run]) -> str:
     """Write runs with emphasis, code and links."""
     if len(segment_runs) == 1 and not segment_runs[0].styles and not segment_runs[0].href:
         return _write_span(_Span(*segment_runs[0][:2]))  # most segments
-    groups = [[*group] for _, group in groupby(segment_runs, attrgetter("link"))]
+    groups = [[*group] for _, group in groupby(segment_runs, attrgetter("link", "note"))]
     written = ""
     for number, group in enumerate(groups):
+        if group[0].note:
+            written += "".join(f"[^{run.note}]" for run in group)
+            continue
         # Markdown cannot emphasise code. Adjacent code is joined, since its delimiters would mix.
         plain = [_Span(run.text, _CODE if "code" in run.styles else run.styles) for run in group]
         joined = groupby(plain, attrgetter("styles"))
@@ -162,10 +197,13 @@ def _write_runs(segment_runs: Sequence[Run]) -> str:
         if text.strip():
             if written.endswith("!"):
                 written = written[:-1] + "\\!"  # "![" would start an image
-            address = group[0].href.replace("(", "%28").replace(")", "%29").replace("|", "%7C")
-            text = _with_space_of(text, f"[{text.strip()}]({address})")
+            text = _with_space_of(text, f"[{text.strip()}]({_address(group[0].href)})")
         written += text
     return written
+
+
+def _address(address: str) -> str:
+    return address.replace("(", "%28").replace(")", "%29").replace("|", "%7C").replace("<", "%3C").replace("\\", "%5C")
 
 
 def _write_span(span: _Span) -> str:
@@ -173,7 +211,12 @@ def _write_span(span: _Span) -> str:
     inner = span.text.strip()
     if not inner:
         return _space(span.text)
-    return _with_space_of(span.text, _code(inner) if "code" in span.styles else _escape(inner))
+    if "code" in span.styles:
+        return _with_space_of(span.text, _code(inner))
+    written = _escape(inner)
+    for style in _WRAPPED.keys() & span.styles:
+        written = _WRAPPED[style].format(written)
+    return _with_space_of(span.text, written)
 
 
 def _escape(text: str) -> str:
@@ -306,27 +349,27 @@ def _write_delimiters(spans: Sequence[_Span]) -> str:
     return "".join([*written, *[_DELIMITERS[style] for style in reversed(open_styles)]])
 
 
-def _table(table: Table, document: Document) -> str:
+def _table(table: Table, structure: Structure) -> str:
     """Write a table in GitHub's syntax.
 
     The header must be as wide as the widest row. If the table has no header on the page, the header is empty, because
     most such tables list names and values from the first row on.
     """
-    width = max(len(row) for row in table.rows)
-    rows = [[_cell(cell, document) for cell in row] for row in table.rows]
+    rows = [[_cell(cell, structure) if cell else "" for cell in row] for row in table.grid]
+    width = max(map(len, rows))
     header, body = (rows[0], rows[1:]) if table.has_header else ([], rows)
     header += [""] * (width - len(header))
     return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * width, *body])
 
 
-def _cell(cell: Cell, document: Document) -> str:
+def _cell(cell: Cell, structure: Structure) -> str:
     """Write a cell on one line."""
     written = []
     for segment in cell.segments:
         if segment.preformatted:
             lines = [_code(line) for line in segment.text.split("\n") if line.strip()]
         else:
-            lines = _inline(segment, document).split(_HARD_BREAK)
+            lines = _inline(segment, structure).split(_HARD_BREAK)
         is_item = segment.label is Label.LIST and len(cell.segments) > 1
         written.append(("- " if is_item else "") + "<br>".join(lines))
     return _UNESCAPED_PIPE.sub(r"\1\|", "<br>".join(written))

@@ -1,16 +1,26 @@
-"""The markup that HTML and Markdown keep: quotations and list items around parts, styles and links inside segments."""
+"""The structure of a cleaned page, from which HTML and Markdown are written.
+
+Labels decide what is kept, and what is a heading, a paragraph or a list item. The markup decides the rest: quotations,
+lists, notes and images around the text, and styles and links inside it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
-from urllib.parse import urljoin
 
-from victorpy.document import Document, Elements, Label
-from victorpy.outputs.base import Segment, joint
-from victorpy.outputs.tables import Part, Table
+from victorpy.document import STRIDE, Block, Document, Elements, Label, Piece
+from victorpy.outputs.base import CleanPage, Segment, joint, safe_link
+from victorpy.outputs.images import Image, find_images
+from victorpy.outputs.notes import NO_NOTES, Notes, find_notes
+from victorpy.outputs.tables import Part as TextPart
+from victorpy.outputs.tables import Table, parts
 from victorpy.page.markup import pieces
+
+Part = Segment | Table | Image
 
 _ITEMS = frozenset(["li", "dt", "dd"])
 _START = re.compile("[+-]?[0-9]{1,9}")
@@ -19,51 +29,357 @@ _MAX_LINKS = 8  # nested links; browsers allow only one
 _MAX_DEPTH = 16  # deeper nesting would fill Markdown lines with indentation
 
 _STYLES = {
-    **dict.fromkeys(["b", "strong"], "bold"),
+    **dict.fromkeys(["b", "strong", "summary"], "bold"),
     **dict.fromkeys(["i", "em"], "italic"),
-    **dict.fromkeys(["code", "kbd", "tt"], "code"),
+    **dict.fromkeys(["code", "kbd", "samp", "tt"], "code"),
+    **dict.fromkeys(["del", "s", "strike"], "strike"),
+    "sub": "sub",
+    "sup": "sup",
     "a": "link",
 }
-_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
-_SAFE_SCHEMES = frozenset(["http", "https", "mailto", "tel", "ftp"])
 
 # Class names for the language of a listing, as in the HTML standard, GitHub, SyntaxHighlighter and Sphinx.
 _LANGUAGE = re.compile(
-    r"(?<!\S)(?:(?:language|lang|gatsby-code|highlight-source)-|brush:\s*+|highlight-(?=\S+ notranslate))"
+    r"(?<!\S)(?:(?:language|lang|gatsby-code|highlight-source)-|brush:\s*+|highlight-(?=\S+ notranslate)"
+    r"|hljs\s++(?!language-))"
     r"(?P<name>[A-Za-z][A-Za-z0-9+#.-]{0,19})(?!\S*[^\s;])"
 )
+_LANGUAGE_ATTRIBUTES = ("data-lang", "data-language")
+_LANGUAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+#.-]{0,19}")
 _NO_LANGUAGES = frozenset(["default", "none", "plain", "plaintext", "text", "txt", "undefined", "unknown"])
 _ELEMENTS_ABOVE_LISTING = 2
 
+# Boxes with notes and warnings, and GitHub's names for their types.
+_BOX = re.compile(r"(?<!\S)(?:[\w-]*admonition|markdown-alert|callout|alert)(?!\S)")
+_BOX_TITLE = re.compile(r"(?<!\S)(?:admonition-title|markdown-alert-title|callout-title|admonitionHeading\w*)(?!\S)")
+_BOX_TYPES = {
+    **dict.fromkeys(["note", "info", "seealso", "abstract", "summary", "secondary", "primary"], "NOTE"),
+    **dict.fromkeys(["tip", "hint", "success"], "TIP"),
+    **dict.fromkeys(["important", "attention"], "IMPORTANT"),
+    "warning": "WARNING",
+    **dict.fromkeys(["caution", "danger", "error", "bug"], "CAUTION"),
+}
+_BOX_TYPE = re.compile(rf"(?<![a-zA-Z])({'|'.join(_BOX_TYPES)})(?![a-zA-Z])")
+
 
 class Place(NamedTuple):
-    """A quotation or a list item."""
+    """A quotation, a list item or a note."""
 
     element: int
     """Number of its element, below -1 for an item without an item element."""
-    is_quote: bool
+    kind: str
+    """``quote``, ``item`` or ``note``."""
     list: int = -1
     """Number of the list element."""
     number: int | None = None
     """Item number in a numbered list."""
+    mark: str = ""
+    """Label of a note, type of a box (``WARNING``), or state of a task (``x`` or a space)."""
+
+    @property
+    def is_item(self) -> bool:
+        """Whether this is a list item."""
+        return self.kind == "item"
 
 
 Places = tuple[Place, ...]
 
 
-def outline(parts: Iterable[Part], document: Document, within: int = -1) -> Iterator[tuple[Part, Places]]:
-    """Yield every part with the quotations and list items around it, outermost first, below the element `within`.
+class Run(NamedTuple):
+    """A stretch of text in one style. Its line breaks are line breaks of the page."""
 
-    Labels decide which parts are list items. The markup decides their list, depth and number.
-    """
-    open_places: Places = ()
-    last_items: dict[int, tuple[int, int]] = {}
-    around: dict[int, tuple[int, ...]] = {}
-    for part in parts:
-        if len(around) > _MOST_KNOWN:
-            around.clear()
-        open_places = _places(part, open_places, last_items, document.elements, within, around)
-        yield part, open_places
+    text: str
+    styles: frozenset[str]
+    href: str
+    link: int = -1
+    """Number of the link element."""
+    note: str = ""
+    """Label of the note that the text refers to."""
+
+
+_Marks = frozenset[tuple[str, int]]
+"""Styles and links, each with its element number."""
+
+
+class _Around(NamedTuple):
+    """What is around an element."""
+
+    marks: _Marks
+    """The links, and the outermost element of each style."""
+    reference: int
+    """The reference to a note, or -1."""
+    is_hidden: bool
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A cleaned page with its parts in order."""
+
+    document: Document
+    notes: Notes
+    parts: Iterable[Part]
+
+    @classmethod
+    def of(cls, page: CleanPage, page_parts: Sequence[TextPart] | None = None) -> Structure:
+        """Find the notes and images of a page. Pass its segments and tables if they are already available.
+
+        The parts of a page with very many blocks are created one after another, without notes and images.
+        """
+        document = page.document
+        if len(page.labels) > STRIDE:
+            return cls(document, NO_NOTES, parts(page) if page_parts is None else page_parts)
+        text_parts = [*parts(page)] if page_parts is None else page_parts
+        kept = [block for part in text_parts for segment in _segments(part) for block in segment.blocks]
+        notes = find_notes(document, kept)
+        found: list[Part] = []
+        for part in text_parts:
+            if notes.inline and isinstance(part, Segment):
+                found += _without_inline_notes(part, notes, document.elements, found)
+            else:
+                found.append(part)
+        images = find_images(document, kept)
+        return cls(document, notes, tuple(_with_images(found, images, document) if images else found))
+
+    def outline(self, flow: Iterable[Part] | None = None, within: int = -1) -> Iterator[tuple[Part, Places]]:
+        """Yield every part with the quotations, list items and notes around it, outermost first.
+
+        `flow` are parts inside the element `within`, such as the contents of a cell.
+        """
+        open_places: Places = ()
+        last_items: dict[int, tuple[int, int]] = {}
+        known: dict[int, tuple[int, ...]] = {within: ()}
+        for part in self.parts if flow is None else flow:
+            if len(known) > _MOST_KNOWN:
+                known = {within: ()}
+            open_places = self._places(part, open_places, last_items, known)
+            yield part, open_places
+
+    def _places(
+        self, part: Part, previous: Places, last_items: dict[int, tuple[int, int]], known: dict[int, tuple[int, ...]]
+    ) -> Places:
+        """Return the places of a part.
+
+        A part without an item label is in an item only if it continues an open item, such as a listing between two
+        steps. In an open numbered list a table or an inner list also starts an item, so that the numbering continues.
+        """
+        is_item = part.label is Label.LIST
+        elements = self.document.elements
+        tag, parent = elements.tag, elements.parent
+        element = part.blocks[0].element if isinstance(part, Segment) else part.element
+        if element in self.notes.inline:
+            return (Place(element, "note", mark=self.notes.definitions[element]),)
+        around = self._places_around(element, known)
+        if not around and not is_item:
+            return ()  # most parts of most pages
+        open_items = {place.element: place for place in previous}
+        terms = {parent[number]: place for number, place in open_items.items() if number >= 0 and tag[number] == "dt"}
+        innermost = -1
+        if is_item or part.label is Label.HEADER:
+            innermost = next((number for number in reversed(around) if tag[number] in _ITEMS), -1)
+        if part.label is Label.HEADER and innermost >= 0 and parent[innermost] not in self._lists_with_headings:
+            innermost = -1
+        numbered_lists = set()
+        if is_item or isinstance(part, Table):
+            numbered_lists = {place.list for place in previous if place.number is not None}
+        places: list[Place] = []
+        for number in around:
+            if number in self.notes.definitions:
+                places.append(Place(number, "note", mark=self.notes.definitions[number]))
+            elif number in self._boxes:
+                places.append(Place(number, "quote", mark=self._boxes[number]))
+            elif number in open_items or number == innermost or parent[number] in numbered_lists:
+                if tag[number] == "dd" and parent[number] in terms:
+                    places.append(terms[parent[number]])
+                places.append(open_items.get(number) or self._item(number, last_items))
+        if is_item and isinstance(part, Segment) and all(place.kind == "quote" for place in places):
+            places.append(Place(-2 - part.blocks[0].index, "item"))
+        return tuple(places)
+
+    def _places_around(self, element: int, known: dict[int, tuple[int, ...]]) -> tuple[int, ...]:
+        """Return the items, quotations and notes around an element, outermost first. `known` has earlier results."""
+        elements = self.document.elements
+        inner = []
+        while element >= 0 and element not in known:
+            inner.append(element)
+            element = elements.parent[element]
+        around = known.get(element, ())
+        for element in reversed(inner):
+            is_place = elements.tag[element] in _ITEMS or element in self._boxes or element in self.notes.definitions
+            if is_place and len(around) < _MAX_DEPTH:
+                around = (*around, element)
+            known[element] = around
+        return around
+
+    def _item(self, element: int, last_items: dict[int, tuple[int, int]]) -> Place:
+        """Make a list item. `last_items` has the last item of each numbered list and its number."""
+        elements = self.document.elements
+        tag, parent, attributes = elements.tag, elements.parent, elements.attributes
+        list_element = parent[element]
+        if list_element < 0 or tag[list_element] != "ol":
+            return Place(element, "item", list_element, mark=self._tasks.get(element, ""))
+        items = self._items_of(list_element) if list_element not in last_items else ()
+        step = -1 if "reversed" in attributes[list_element] else 1
+        if list_element in last_items:
+            last, number = last_items[list_element]
+        else:
+            start = attributes[list_element].get("start", "").strip()
+            first = int(start) if _START.fullmatch(start) else len(items) if step < 0 else 1
+            last, number = list_element, first - step
+        for other in range(last + 1, element + 1):
+            if tag[other] == "li" and parent[other] == list_element:
+                value = attributes[other].get("value", "").strip()
+                number = int(value) if _START.fullmatch(value) else number + step
+        last_items[list_element] = element, number
+        return Place(element, "item", list_element, number)
+
+    def _items_of(self, list_element: int) -> list[int]:
+        elements = self.document.elements
+        inside = range(list_element + 1, elements.stop[list_element])
+        return [number for number in inside if elements.tag[number] == "li" and elements.parent[number] == list_element]
+
+    @cached_property
+    def _boxes(self) -> dict[int, str]:
+        """The quotations, and the boxes with notes and warnings, each with GitHub's name of its type."""
+        elements = self.document.elements
+        boxes = {number: "" for number, tag in enumerate(elements.tag) if tag == "blockquote"}
+        for number, attributes in enumerate(elements.attributes):
+            name = attributes.get("class", "")
+            if name and _BOX.search(name) and elements.tag[number] not in {"p", "span", "a", "button"}:
+                box_type = _BOX_TYPE.search(name)
+                if box_type:
+                    boxes[number] = _BOX_TYPES[box_type[1]]
+        return boxes
+
+    @cached_property
+    def _tasks(self) -> dict[int, str]:
+        """The list items with a check box, and whether it is checked."""
+        elements = self.document.elements
+        tasks: dict[int, str] = {}
+        for number, (tag, attributes) in enumerate(zip(elements.tag, elements.attributes, strict=True)):
+            if tag == "input" and attributes.get("type", "").lower() == "checkbox":
+                item = elements.ancestor(number, ["li"])
+                if item >= 0 and number - item <= 3:
+                    tasks.setdefault(item, "x" if "checked" in attributes else " ")
+        return tasks
+
+    @cached_property
+    def _lists_with_headings(self) -> set[int]:
+        """The lists with two or more items that contain a heading and other text."""
+        elements = self.document.elements
+        if not isinstance(self.parts, tuple):
+            return set()
+        with_heading: set[int] = set()
+        with_text: set[int] = set()
+        for part in self.parts:
+            element = part.blocks[0].element if isinstance(part, Segment) else part.element
+            item = elements.ancestor(element, ["li"])
+            (with_heading if part.label is Label.HEADER else with_text).add(item)
+        items = [item for item in with_heading & with_text if item >= 0]
+        lists = [elements.parent[item] for item in items]
+        return {number for number in lists if lists.count(number) > 1}
+
+    def names_box(self, part: Part) -> bool:
+        """Whether a part only names the type of the box around it."""
+        if not isinstance(part, Segment) or part.text.strip(" :").lower() not in _BOX_TYPES:
+            return False
+        element, elements = part.blocks[0].element, self.document.elements
+        while element >= 0 and not _BOX_TITLE.search(elements.attributes[element].get("class", "")):
+            element = elements.parent[element]
+        return element >= 0
+
+    def runs(self, segment: Segment) -> list[Run]:
+        """Cut a segment into runs."""
+        first = segment.blocks[0]
+        is_one_piece = len(segment.blocks) == 1 == len(first.pieces) and first.pieces[0].element == first.element
+        if is_one_piece and _STYLES.keys().isdisjoint(first.containers):
+            return [Run(first.text, frozenset(), "")]
+        found: list[Run] = []
+        known = {-1: _Around(frozenset(), -1, False)}
+        previous_block = None
+        marks: _Marks = frozenset()
+        references: set[int] = set()
+        follows_hidden = False
+        for block in segment.blocks:
+            space = ""
+            if previous_block is not None:
+                follows = block.index == previous_block.index + 1 and not block.preformatted
+                space = "\n" if follows and "br" in block.distance else joint(previous_block, block)
+            for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
+                piece_marks, reference, is_hidden = self._around(piece.element, known)
+                if is_hidden:
+                    follows_hidden = True
+                    continue
+                if not text and piece.element in self.notes.inline:
+                    reference = piece.element
+                if reference >= 0:
+                    label = self.notes.references[reference]
+                    if reference in references:
+                        found[-1] = found[-1]._replace(text=found[-1].text + text)
+                    else:
+                        references.add(reference)
+                        found.append(Run(text or label, frozenset(), "", note=label))
+                    continue
+                previous_marks, marks = marks, piece_marks
+                if not space and not block.preformatted and text[:1] == " ":
+                    space = " "
+                if space and found:  # a space has the styles that both neighbours share
+                    shared = frozenset() if space == "\n" else previous_marks & marks
+                    self._add(found, space, shared)
+                unwanted = " .:)]^" if follows_hidden and not found else " "  # the rest of "^ 1. "
+                self._add(found, text if block.preformatted else text.lstrip(unwanted), marks)
+                space = ""
+            previous_block = block
+        return _join_links(found)
+
+    def _add(self, found: list[Run], text: str, marks: _Marks) -> None:
+        link = max((element for style, element in marks if style == "link"), default=-1)
+        href = safe_link(self.document.elements.attributes[link]["href"], self.document.base_url) if link >= 0 else ""
+        styles = frozenset(style for style, _ in marks if style != "link")
+        run = Run(text, styles, href, link if href else -1)
+        if found and found[-1][1:] == run[1:]:
+            found[-1] = run._replace(text=found[-1].text + text)
+        elif text:
+            found.append(run)
+
+    def _around(self, element: int, known: dict[int, _Around]) -> _Around:
+        """Return what is around an element. `known` has earlier results.
+
+        Two texts share a style if, and only if, its outermost elements are the same. Of nested links few are kept.
+        """
+        elements, notes = self.document.elements, self.notes
+        inner = []
+        while element not in known:
+            inner.append(element)
+            element = elements.parent[element]
+        marks, reference, is_hidden = known[element]
+        for element in reversed(inner):
+            style = _STYLES.get(elements.tag[element])
+            if style == "link" and "href" in elements.attributes[element]:
+                links = sorted(mark for mark in marks if mark[0] == style)
+                marks = marks.difference(links[: 1 - _MAX_LINKS]) | {(style, element)}
+            elif style and style != "link" and all(style != other for other, _ in marks):
+                marks |= {(style, element)}
+            is_hidden = is_hidden or element in notes.hidden
+            if reference < 0 and element in notes.references and element not in notes.inline:
+                reference = element
+            known[element] = _Around(marks, reference, is_hidden)
+        return _Around(marks, reference, is_hidden)
+
+    def code_language(self, segment: Segment) -> str:
+        """Return the language of a listing if an attribute on or near it names one, else an empty string."""
+        elements = self.document.elements
+        element = segment.blocks[0].element
+        levels_above = -1
+        while element >= 0 and levels_above < _ELEMENTS_ABOVE_LISTING:
+            attributes = elements.attributes[element]
+            language = _LANGUAGE.search(attributes.get("class", ""))
+            name = language["name"] if language else next(filter(None, map(attributes.get, _LANGUAGE_ATTRIBUTES)), "")
+            if name and _LANGUAGE_NAME.fullmatch(name):
+                return "" if name.lower() in _NO_LANGUAGES else name
+            if levels_above >= 0 or elements.tag[element] == "pre":
+                levels_above += 1
+            element = elements.parent[element]
+        return ""
 
 
 def count_shared(previous: Places, places: Places) -> int:
@@ -76,185 +392,75 @@ def count_shared(previous: Places, places: Places) -> int:
     return shared
 
 
-def _places(
-    part: Part,
-    previous: Places,
-    last_items: dict[int, tuple[int, int]],
-    elements: Elements,
-    within: int,
-    known_around: dict[int, tuple[int, ...]],
-) -> Places:
-    """Return the places of a part.
-
-    A part without an item label is in an item only if it continues an open item, such as a listing between two steps.
-    In an open numbered list a table or an inner list also starts an item, so that the numbering continues.
-    """
-    is_item = part.label is Label.LIST
-    if part.label is Label.HEADER:
-        return ()
-    if isinstance(part, Table):
-        element = part.element
-    else:
-        element = part.blocks[0].element
-        if not is_item and not previous and "blockquote" not in part.blocks[0].containers:
-            return ()  # most parts of most pages
-    tag, parent = elements.tag, elements.parent
-    around = _around(element, elements, within, known_around)
-    open_items = {place.element: place for place in previous}
-    terms = {parent[number]: place for number, place in open_items.items() if number >= 0 and tag[number] == "dt"}
-    innermost = next((number for number in reversed(around) if tag[number] in _ITEMS), -1) if is_item else -1
-    numbered_lists = set()
-    if is_item or isinstance(part, Table):
-        numbered_lists = {place.list for place in previous if place.number is not None}
-    places: list[Place] = []
-    for number in around:
-        if tag[number] == "blockquote":
-            places.append(Place(number, is_quote=True))
-        elif number in open_items or number == innermost or parent[number] in numbered_lists:
-            if tag[number] == "dd" and parent[number] in terms:
-                places.append(terms[parent[number]])
-            places.append(open_items.get(number) or _item(number, last_items, elements))
-    if is_item and isinstance(part, Segment) and all(place.is_quote for place in places):
-        places.append(Place(-2 - part.blocks[0].index, is_quote=False))
-    return tuple(places)
-
-
-def _around(element: int, elements: Elements, within: int, known: dict[int, tuple[int, ...]]) -> tuple[int, ...]:
-    """Return the list items and quotations around an element, outermost first. `known` has earlier results."""
-    inner = []
-    while element > within and element not in known:
-        inner.append(element)
-        element = elements.parent[element]
-    around = known.get(element, ())
-    for element in reversed(inner):
-        is_place = elements.tag[element] in _ITEMS or elements.tag[element] == "blockquote"
-        if is_place and len(around) < _MAX_DEPTH:
-            around = (*around, element)
-        known[element] = around
-    return around
-
-
-def _item(element: int, last_items: dict[int, tuple[int, int]], elements: Elements) -> Place:
-    """Make a list item. `last_items` has the last item of each numbered list and its number."""
-    tag, parent = elements.tag, elements.parent
-    list_element = parent[element]
-    if list_element < 0 or tag[list_element] != "ol":
-        return Place(element, False, list_element)
-    if list_element in last_items:
-        last, number = last_items[list_element]
-    else:
-        start = elements.attributes[list_element].get("start", "").strip()
-        last, number = list_element, int(start) - 1 if _START.fullmatch(start) else 0
-    number += sum(tag[other] == "li" and parent[other] == list_element for other in range(last + 1, element + 1))
-    last_items[list_element] = element, number
-    return Place(element, False, list_element, number)
-
-
-class Run(NamedTuple):
-    """A stretch of text in one style. Its line breaks are line breaks of the page."""
-
-    text: str
-    styles: frozenset[str]
-    href: str
-    link: int = -1
-    """Number of the link element."""
-
-
-_Marks = frozenset[tuple[str, int]]
-"""Styles and links, each with its element number."""
-
-
-def runs(segment: Segment, document: Document) -> list[Run]:
-    """Cut a segment into runs."""
-    first = segment.blocks[0]
-    is_one_piece = len(segment.blocks) == 1 == len(first.pieces) and first.pieces[0].element == first.element
-    if is_one_piece and _STYLES.keys().isdisjoint(first.containers):
-        return [Run(first.text, frozenset(), "")]
-    found: list[Run] = []
-    samples: dict[_Marks, Run] = {frozenset(): Run("", frozenset(), "")}
-    marks_around: dict[int, _Marks] = {-1: frozenset()}
-
-    def add(text: str, marks: _Marks) -> None:
-        if marks not in samples:
-            link = max((element for style, element in marks if style == "link"), default=-1)
-            href = safe_link(document.elements.attributes[link]["href"], document.url) if link >= 0 else ""
-            styles = frozenset(style for style, _ in marks if style != "link")
-            samples[marks] = Run("", styles, href, link if href else -1)
-        _, styles, href, link = samples[marks]
-        if found and found[-1][1:] == (styles, href, link):
-            found[-1] = Run(found[-1].text + text, styles, href, link)
-        else:
-            found.append(Run(text, styles, href, link))
-
-    previous_block = None
-    marks: _Marks = frozenset()
-    for block in segment.blocks:
-        space = ""
-        if previous_block is not None:
-            follows = block.index == previous_block.index + 1 and not block.preformatted
-            space = "\n" if follows and "br" in block.distance else joint(previous_block, block)
-        for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
-            previous_marks, marks = marks, _marks(document.elements, piece.element, marks_around)
-            if not space and not block.preformatted and text[:1] == " ":
-                space = " "
-            if space:  # a space has the styles that both neighbours share
-                add(space, frozenset() if space == "\n" else previous_marks & marks)
-            add(text if block.preformatted else text.lstrip(" "), marks)
-            space = ""
-        previous_block = block
+def _join_links(found: list[Run]) -> list[Run]:
+    """Make one link of neighbouring links to the same address."""
+    for number in range(2, len(found)):
+        first, space, second = found[number - 2 : number + 1]
+        if second.href and first.href == second.href and first.link != second.link and space.text.isspace():
+            found[number - 1] = space._replace(href=first.href, link=first.link)
+            found[number] = second._replace(link=first.link)
     return found
 
 
-def _marks(elements: Elements, element: int, known: dict[int, _Marks]) -> _Marks:
-    """Return the links and the outermost element of each style around an element. `known` has earlier results.
+def _segments(part: TextPart) -> Iterator[Segment]:
+    if isinstance(part, Segment):
+        yield part
+    else:
+        for row in part.rows:
+            for cell in row:
+                yield from cell.segments
 
-    Two texts share a style if, and only if, its outermost elements are the same. Of nested links few are kept.
+
+def _without_inline_notes(segment: Segment, notes: Notes, elements: Elements, before: list[Part]) -> Iterator[Segment]:
+    """Take the notes out of a segment and put them after it. An empty piece refers to each note.
+
+    If a segment begins with a note, the segment before it gets the reference.
     """
-    inner = []
-    while element not in known:
-        inner.append(element)
-        element = elements.parent[element]
-    marks = known[element]
-    for element in reversed(inner):
-        style = _STYLES.get(elements.tag[element])
-        if style == "link" and "href" in elements.attributes[element]:
-            links = sorted(mark for mark in marks if mark[0] == style)
-            marks = marks.difference(links[: 1 - _MAX_LINKS]) | {(style, element)}
-        elif style and style != "link" and all(style != other for other, _ in marks):
-            marks |= {(style, element)}
-        known[element] = marks
-    return marks
+    blocks: list[Block] = []
+    taken: dict[int, Block] = {}
+    for block in segment.blocks:
+        text, kept = "", []
+        for piece, (_, piece_text) in zip(block.pieces, pieces(block), strict=True):
+            note = piece.element
+            while note >= 0 and note not in notes.inline:
+                note = elements.parent[note]
+            if note < 0:
+                kept.append(piece._replace(start=len(text)))
+                text += piece_text
+            elif note in taken:
+                taken[note] = _extended(taken[note], piece, piece_text)
+            else:
+                if text or blocks or not before or not isinstance(before[-1], Segment):
+                    kept.append(Piece(len(text), note, ()))
+                else:
+                    last = before[-1].blocks[-1]
+                    reference = last._replace(pieces=(*last.pieces, Piece(len(last.text), note, ())))
+                    before[-1] = before[-1]._replace(blocks=(*before[-1].blocks[:-1], reference))
+                taken[note] = _extended(block._replace(text="", element=note, pieces=()), piece, piece_text)
+        blocks.append(block._replace(text=text, pieces=tuple(kept)))
+    if any(block.pieces for block in blocks):
+        yield Segment(segment.label, tuple(blocks))
+    for note_block in taken.values():
+        yield Segment(Label.PARAGRAPH, (note_block,))
 
 
-def code_language(segment: Segment, document: Document) -> str:
-    """Return the language of a listing if a class on or near it names one, else an empty string."""
-    elements = document.elements
-    element = segment.blocks[0].element
-    levels_above = -1
-    while element >= 0 and levels_above < _ELEMENTS_ABOVE_LISTING:
-        language = _LANGUAGE.search(elements.attributes[element].get("class", ""))
-        if language:
-            return "" if language["name"].lower() in _NO_LANGUAGES else language["name"]
-        if levels_above >= 0 or elements.tag[element] == "pre":
-            levels_above += 1
-        element = elements.parent[element]
-    return ""
+def _extended(block: Block, piece: Piece, text: str) -> Block:
+    return block._replace(text=block.text + text, pieces=(*block.pieces, piece._replace(start=len(block.text))))
 
 
-def safe_link(href: str, base: str = "") -> str:
-    """Return the absolute address of a link, or an empty string if it could run a script.
-
-    >>> safe_link("../a b.html", "http://example.org/x/y.html"), safe_link(" javascript:alert(1)")
-    ('http://example.org/a%20b.html', '')
-    """
-    href = href.strip()
-    if not href.isprintable():
-        href = "".join(char for char in href if char.isprintable())
-    href = href.replace(" ", "%20")
-    if href and base.startswith(("http://", "https://")):
-        try:
-            href = urljoin(base, href)
-        except ValueError:
-            return ""
-    scheme = _SCHEME.match(href)
-    return href if not scheme or scheme[1].lower() in _SAFE_SCHEMES else ""
+def _with_images(found: Sequence[Part], images: Sequence[tuple[int, Image]], document: Document) -> Iterator[Part]:
+    """Put images between the other parts. An image replaces its ``alt`` text; data tables contain no images."""
+    tables = {part.element for part in found if isinstance(part, Table)}
+    elements = {image.element for _, image in images}
+    images = [pair for pair in images if document.elements.ancestor(pair[1].element, ["table"]) not in tables]
+    done = 0
+    for part in found:
+        segment = next(_segments(part), None) if not isinstance(part, Image) else None
+        index = segment.blocks[0].index if segment else 0
+        while done < len(images) and images[done][0] <= index:
+            yield images[done][1]
+            done += 1
+        is_alt = isinstance(part, Segment) and len(part.blocks) == 1 and part.blocks[0].element in elements
+        if not is_alt:
+            yield part
+    yield from (image for _, image in images[done:])

@@ -2,7 +2,6 @@
 
 Old pages use tables for layout; a data table has rows and columns of short texts. In a data table every block becomes
 a cell, whatever its label. A dropped block leaves its cell empty, and rows and columns without kept text are left out.
-Elements have no ``colspan`` and ``rowspan``, so a row with merged cells is shorter than others.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -31,11 +30,15 @@ MOST_CELLS = 10_000
 """Maximum number of cells of a table. A larger table is written as several; one with a longer row is not a table."""
 
 _CELL_TAGS = frozenset(["td", "th"])
+_MAX_COLUMNS = 100  # spans reach no further
+_NUMBER = re.compile("[0-9]{1,6}")
 _BOLD = HEADINGS | {"b", "strong"}
 
 # Control characters are on pages by accident, mostly as Windows-1252 bytes that were decoded as Latin-1. Browsers show
 # nothing for them, or the Windows-1252 character; terminals execute them.
 _CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
+# Soft hyphens, zero-width spaces and byte order marks would hide a word from a search.
+_ZERO_WIDTH = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _BREAKS = "\x0b\x0c\r\u2028\u2029"
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _VISIBLE = re.compile(rf"[^\s{_INVISIBLE}]")
@@ -47,6 +50,12 @@ class Cell(NamedTuple):
     element: int
     is_heading: bool
     segments: tuple[Segment, ...]
+    column: int = 0
+    """Number of its first column."""
+    width: int = 1
+    """Number of columns that it spans."""
+    height: int = 1
+    """Number of rows that it spans."""
 
     @property
     def text(self) -> str:
@@ -55,12 +64,23 @@ class Cell(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A data table. Rows may have different lengths."""
+    """A data table. Rows may have different lengths, and cells may span several rows or columns."""
 
     element: int
     rows: tuple[tuple[Cell, ...], ...]
     has_header: bool
     """Whether the first row names the columns."""
+
+    @property
+    def grid(self) -> list[list[Cell | None]]:
+        """The rows with one entry per column, up to their last cell. A cell is in the first column that it spans."""
+        grid: list[list[Cell | None]] = []
+        for row in self.rows:
+            entries: list[Cell | None] = [None] * (row[-1].column + 1 if row else 0)
+            for cell in row:
+                entries[cell.column] = cell
+            grid.append(entries)
+        return grid
 
     @property
     def label(self) -> Label:
@@ -70,7 +90,7 @@ class Table(NamedTuple):
     @property
     def text(self) -> str:
         """One line per row, with tabs between cells."""
-        return "\n".join("\t".join(cell.text for cell in row).rstrip("\t") for row in self.rows)
+        return "\n".join("\t".join(cell.text if cell else "" for cell in row).rstrip("\t") for row in self.grid)
 
 
 Part = Segment | Table
@@ -79,25 +99,31 @@ Part = Segment | Table
 def parts(page: CleanPage) -> Iterator[Part]:
     """Yield the segments and data tables of a page, without control characters and invisible segments."""
     kept = KeptBlocks(page)
-    joined: Iterable[Part] = join_blocks(_without_controls(kept))
+    joined: Iterable[Part] = join_blocks(_cleaned(kept, page))
     if page.document.has_tag("table"):
-        joined = _join(kept, page.document.elements)
+        joined = _join(kept, page)
     return (part for part in joined if isinstance(part, Table) or _is_visible(part))
 
 
-def _without_controls(kept: Iterable[LabelledBlock]) -> Iterator[LabelledBlock]:
+def _cleaned(kept: Iterable[LabelledBlock], page: CleanPage) -> Iterator[LabelledBlock]:
+    """Yield blocks without control characters, and without zero-width characters unless a person labelled them."""
     for block, label in kept:
-        # Most texts are printable, and isprintable() is much faster than a search.
-        has_controls = not block.text.isprintable() and _CONTROLS.search(block.text)
-        yield (_replace_controls(block) if has_controls else block), label
+        cleaned = block
+        if not block.text.isprintable():  # most texts are printable, and a search would be much slower
+            if _CONTROLS.search(block.text):
+                cleaned = _rewrite(cleaned, without_controls)
+            if page.by_method and _ZERO_WIDTH.search(block.text):
+                cleaned = _rewrite(cleaned, lambda text, _: _ZERO_WIDTH.sub("", text))
+        yield cleaned, label
 
 
-def _join(kept: KeptBlocks, elements: Elements) -> Iterator[Part]:
+def _join(kept: KeptBlocks, page: CleanPage) -> Iterator[Part]:
     """Join blocks into segments and data tables."""
+    elements = page.document.elements
     has_captions = "caption" in elements.tag
 
     def stretch(first: int, stop: int) -> Iterator[LabelledBlock]:
-        blocks = _without_controls(kept.stretch(first, stop))
+        blocks = _cleaned(kept.stretch(first, stop), page)
         return _separate_captions(blocks, elements) if has_captions else blocks
 
     done = 0
@@ -119,9 +145,10 @@ def _join(kept: KeptBlocks, elements: Elements) -> Iterator[Part]:
             for cell, blocks in blocks_by_cell.items()
             if (segments := _cell_segments(blocks, cell, elements))
         }
-        if _is_data(table, rows, contents, elements):
+        places = _cell_places(rows, elements)
+        if _is_data(table, rows, places, contents, elements):
             yield from join_blocks(stretch(done, in_cells[0]))
-            yield _table(table, rows, contents, elements)
+            yield _table(table, rows, places, contents, elements)
             done = in_cells[-1] + 1
     yield from join_blocks(stretch(done, len(kept.numbers)))
 
@@ -174,6 +201,44 @@ def _rows(table: int, elements: Elements) -> list[list[int]]:
     return [*rows.values()]
 
 
+class _CellPlace(NamedTuple):
+    row: int
+    column: int
+    height: int
+    width: int
+
+
+_Places = dict[int, _CellPlace]
+
+
+def _cell_places(rows: list[list[int]], elements: Elements) -> _Places:
+    """Return the place of every cell in the grid of rows and columns, as browsers lay out a table."""
+    places: _Places = {}
+    rows_left: dict[int, int] = {}  # how many more rows a cell above covers, by column
+    for number, row in enumerate(rows):
+        column = 0
+        covering: dict[int, int] = {}
+        for cell in row:
+            while rows_left.get(column):
+                column += 1
+            height = _span(cell, "rowspan", len(rows) - number, elements)
+            width = _span(cell, "colspan", max(_MAX_COLUMNS - column, 1), elements)
+            places[cell] = _CellPlace(number, column, height, width)
+            if height > 1:
+                covering |= dict.fromkeys(range(column, column + width), height)
+            column += width
+        rows_left |= covering
+        rows_left = {column: left - 1 for column, left in rows_left.items() if left > 1}
+    return places
+
+
+def _span(cell: int, attribute: str, most: int, elements: Elements) -> int:
+    value = elements.attributes[cell].get(attribute, "").strip()
+    if not _NUMBER.fullmatch(value):
+        return 1
+    return most if int(value) == 0 and attribute == "rowspan" else min(max(int(value), 1), most)
+
+
 def _cell_segments(blocks: Sequence[LabelledBlock], cell: int, elements: Elements) -> tuple[Segment, ...]:
     """Join a cell's blocks. The markup decides what is a list item, and text after a ``<br>`` is a continuation."""
     relabelled: list[LabelledBlock] = []
@@ -195,7 +260,7 @@ _Contents = dict[int, tuple[Segment, ...]]
 """Segments of the cells that are not empty."""
 
 
-def _is_data(table: int, rows: list[list[int]], contents: _Contents, elements: Elements) -> bool:
+def _is_data(table: int, rows: list[list[int]], places: _Places, contents: _Contents, elements: Elements) -> bool:
     """Whether a table contains data: short cells, and two or more rows with two or more filled cells."""
     if elements.attributes[table].get("role") in {"presentation", "none"}:
         return False
@@ -211,7 +276,7 @@ def _is_data(table: int, rows: list[list[int]], contents: _Contents, elements: E
     if "thead" in tags or "caption" in tags or any(elements.tag[cell] == "th" for cell in contents):
         return lengths[-1] <= _MAX_MARKED_CELL
     median = (lengths[(len(lengths) - 1) // 2] + lengths[len(lengths) // 2]) / 2
-    widths = Counter(len(row) for row in rows if row)
+    widths = Counter(places[row[-1]].column + places[row[-1]].width for row in rows if row)
     return (
         lengths[-1] <= _MAX_CELL
         and median <= _MAX_MEDIAN_CELL
@@ -221,21 +286,28 @@ def _is_data(table: int, rows: list[list[int]], contents: _Contents, elements: E
     )
 
 
-def _table(table: int, rows: list[list[int]], contents: _Contents, elements: Elements) -> Table:
-    rows = [row for row in rows if any(cell in contents for cell in row)]
-    used = {column for row in rows for column, cell in enumerate(row) if cell in contents}
-    cells = tuple(
-        tuple(
-            Cell(cell, elements.tag[cell] == "th", contents.get(cell, ()))
-            for column, cell in enumerate(row)
-            if column in used
-        )
-        for row in rows
-    )
+def _table(table: int, rows: list[list[int]], places: _Places, contents: _Contents, elements: Elements) -> Table:
+    filled = [places[cell] for cell in contents]
+    used_rows = sorted({place.row for place in filled})
+    used_columns = sorted({place.column for place in filled})
+    written_rows = []
+    for row in used_rows:
+        written = []
+        for cell in rows[row]:
+            place = places[cell]
+            column = bisect_left(used_columns, place.column)
+            width = bisect_left(used_columns, place.column + place.width) - column
+            height = bisect_left(used_rows, row + place.height) - bisect_left(used_rows, row)
+            if width:
+                is_heading = elements.tag[cell] == "th"
+                written.append(Cell(cell, is_heading, contents.get(cell, ()), column, width, height))
+        written_rows.append(tuple(written))
+    cells = tuple(written_rows)
+    first_row = rows[used_rows[0]]
     # The first row is a header if it is in a <thead>, has only <th> cells, or is bold and the second row is not.
     first = cells[0] if cells[0][0].segments else cells[0][1:]  # the corner above row headings may be empty
     has_header = (
-        elements.tag[elements.parent[elements.parent[rows[0][0]]]] == "thead"
+        elements.tag[elements.parent[elements.parent[first_row[0]]]] == "thead"
         or all(cell.is_heading for cell in first)
         or (len(first) > 1 and _is_bold(first, elements) and not _is_bold(cells[1], elements))
     )
@@ -267,13 +339,13 @@ def without_controls(text: str, line_end: str = " ") -> str:
     return _CONTROLS.sub(meaning, text)
 
 
-def _replace_controls(block: Block) -> Block:
-    """Clean a block piece by piece, so that each piece still starts at the right offset."""
+def _rewrite(block: Block, rewrite: Callable[[str, str], str]) -> Block:
+    """Rewrite the text of a block piece by piece, so that each piece still starts at the right offset."""
     line_end = "\n" if block.preformatted else " "
     texts, moved, start = [], [], 0
     for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
         moved.append(piece._replace(start=start))
-        texts.append(without_controls(text, line_end))
+        texts.append(rewrite(text, line_end))
         start += len(texts[-1])
     return block._replace(text="".join(texts), pieces=tuple(moved))
 

@@ -14,9 +14,6 @@ from itertools import islice
 
 from lxml import etree
 
-MARKS = (b"math", b"latex", b"data-tex")
-"""A page without these has no formula that this module knows."""
-
 _FORMULAS = etree.XPath(
     "//math | //script[starts-with(@type, 'math/tex')] | //*[@data-math or @data-tex or @data-latex]"
     " | //img[contains(concat(' ', @class, ' '), ' latex ') or contains(@class, 'mwe-math')]"

@@ -11,7 +11,8 @@ from lxml import etree
 
 from victorpy import native
 from victorpy.errors import ParseError
-from victorpy.page.formulas import MARKS, write_formulas
+from victorpy.page.formulas import write_formulas
+from victorpy.page.repairs import clean_listings, mark_players
 
 # libxml2 gives up on a page below 2,048 levels; browsers flatten elements below 512.
 FLATTEN_DEPTH = 512
@@ -52,6 +53,17 @@ _SCRIPT_END_IN_STRING = re.compile(
     rb"(?P<quote>[\"'`])\s*?(?:[;,.:?+)\]}&|\n]|</(?i:script)))"
 )
 _OPEN_TITLE = re.compile(rb"<title\b[^>]*>[^<]*", re.IGNORECASE)
+# Formulas, listings, embedded players and a base address.
+_RARE_TAGS = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rb"<(?:math(?![a-z0-9])|img(?![a-z0-9])[^>]{0,199}?(?-i:math|latex|data-tex)"
+        rb"|(?:span(?![a-z0-9])|scri(?=pt(?![a-z0-9]))|div(?![a-z0-9]))[^>]{0,59}?(?-i:math|latex|data-tex))",
+        rb"<(?:pre|code)(?![a-z0-9])",
+        rb"<(?:iframe|video|audio)(?![a-z0-9])",
+        rb"<base(?![a-z0-9])",
+    )
+]
 _C1_REFERENCE = re.compile(b"&#(1[2-5][0-9]);")
 _CLEANEVAL_WRAPPER = re.compile(r"\s*<text\b(?P<attributes>[^>]*\bid\s*=[^>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
@@ -65,6 +77,8 @@ class Tree:
     url: str = ""
     title: str = ""
     losses: tuple[str, ...] = ()
+    base: str = ""
+    """Address of the ``<base>`` element."""
     unwrap: frozenset[str] = frozenset()
     """Tags that are not elements. Their content belongs to the parent."""
 
@@ -99,10 +113,17 @@ def parse_whole(text: str, utf8: bytes | None = None) -> Tree:
     if not url.strip():
         canonical = (link.get("href") or "" for link in root.iter("link") if link.get("rel", "").lower() == "canonical")
         url = next(canonical, "")
-    if any(mark in utf8 for mark in MARKS):
+    has_formulas, has_listings, has_players, has_base = (_native.rare_tags if _native else _rare_tags)(utf8)
+    if has_formulas:
         write_formulas(root)
+    if has_listings:
+        clean_listings(root)
+    if has_players:
+        mark_players(root)
     tags = UNKNOWN_VOID | {"text"} if wrapper else UNKNOWN_VOID
-    return Tree(root, "".join(url.split()), " ".join(title_text.split()), losses, tags)
+    bases = root.iter("base") if has_base else ()
+    base = next((href for element in bases if (href := element.get("href"))), "")
+    return Tree(root, "".join(url.split()), " ".join(title_text.split()), losses, base, tags)
 
 
 def _find_title(root: etree._Element | None) -> etree._Element | None:
@@ -148,6 +169,11 @@ def _parse_without_loss(text: str, utf8: bytes) -> tuple[etree._Element | None, 
         root, error = _lxml_tree(_flatten(utf8.decode()).encode())
         losses.append(error or f"elements nested deeper than {FLATTEN_DEPTH} levels were flattened; no text was lost")
     return root, tuple(losses)
+
+
+def _rare_tags(utf8: bytes) -> tuple[bool, ...]:
+    """Return whether a page may have formulas, listings, embedded players and a base address."""
+    return tuple(pattern.search(utf8) is not None for pattern in _RARE_TAGS)
 
 
 def _drop_script_remainders(utf8: bytes) -> bytes:

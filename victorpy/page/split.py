@@ -54,7 +54,7 @@ _block: Callable[[tuple[Any, ...]], Block] = partial(tuple.__new__, Block)
 
 def split(tree: Tree, cuts: Cuts, delete: Collection[str] = (), **values: Any) -> Document:
     """Split a page into blocks, without the elements named in `delete`. `values` are further fields of the document."""
-    values = {"url": tree.url, "title": tree.title, "losses": tree.losses} | values
+    values = {"url": tree.url, "title": tree.title, "losses": tree.losses, "base": tree.base} | values
     if tree.root is not None and _native:
         lines = Lines()
         rules = VOID, delete, tree.unwrap, DEEPEST, MOST_TAGS, hides, _ODD.sub, lines.take

@@ -1,0 +1,140 @@
+"""The images, videos and sounds of a page that belong to its content."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from victorpy.document import Block, Document, Label
+from victorpy.outputs.base import safe_link
+
+# Where scripts that load images late keep the address. A set of addresses has the largest image.
+_SETS = ("data-lazy-srcset", "data-srcset", "srcset")
+_ADDRESSES = ("data-lazy-src", "data-src", "data-original", "src")
+_CANDIDATE = re.compile(r"\s*(?P<address>\S*[^\s,])(?:\s+(?P<size>[0-9.]{1,9})[wx])?\s*(?:,|$)")
+_DECORATION = re.compile(
+    r"(?:^|[^a-z])(?:icons?|emoji|avatar|gravatar|logo|spacer|pixel|sprite|smiley|smilies|blank|tracking)(?:[^a-z]|$)"
+)
+_SIZE = re.compile(r"\s*([0-9]{1,6})(?:px)?\s*")
+_MIN_SIDE = 48
+_MAX_DROPPED_WORDS = 12
+_MAX_LEVELS = 4
+_MAX_ADDRESS = 2_000
+
+
+class Image(NamedTuple):
+    """An image, or a video or sound, which formats write as a link."""
+
+    element: int
+    address: str
+    alt: str
+    link: str = ""
+    """Address of the link around it."""
+    is_embedded: bool = False
+    """Whether it is a video or sound."""
+
+    @property
+    def label(self) -> Label:
+        """Images count as paragraphs in code that expects segments."""
+        return Label.PARAGRAPH
+
+
+def find_images(document: Document, kept: Sequence[Block]) -> list[tuple[int, Image]]:
+    """Return the images of a page's content, each with the number of blocks before it.
+
+    An image belongs to the content if its caption or ``alt`` text is kept, or if it is between kept blocks with hardly
+    any dropped text beside it.
+    """
+    if not document.has_tag("img"):
+        return []
+    elements = document.elements
+    tags = elements.tag
+    alternatives = {block.element for block in kept if tags[block.element] == "img"}
+    kept_texts = [block.index for block in kept if tags[block.element] != "img"]
+    words_before = [0]
+    is_kept = set(kept_texts)
+    for block in document.blocks:
+        dropped = block.index not in is_kept and tags[block.element] != "img"
+        words_before.append(words_before[-1] + (len(block.text.split()) if dropped else 0))
+    found: list[tuple[int, Image]] = []
+    addresses = set()
+    for number, tag in enumerate(tags):
+        if tag != "img":
+            continue
+        place = elements.first_block[number]
+        image = _image(number, document)
+        if image is None or image.address in addresses:
+            continue
+        if number in alternatives or _belongs(number, place, kept_texts, words_before, document):
+            addresses.add(image.address)
+            found.append((place, image))
+    return found
+
+
+def _belongs(
+    element: int, place: int, kept_texts: Sequence[int], words_before: Sequence[int], document: Document
+) -> bool:
+    """Whether an image belongs to the kept text before or after it."""
+    elements = document.elements
+    next_kept = bisect_left(kept_texts, place)
+    before = kept_texts[next_kept - 1] if next_kept else -1
+    after = kept_texts[next_kept] if next_kept < len(kept_texts) else -1
+    figure = elements.ancestor(element, ["figure"])
+    if figure >= 0:
+        first = bisect_left(kept_texts, elements.first_block[figure])
+        if first < len(kept_texts) and kept_texts[first] < elements.stop_block[figure]:
+            return True
+    if before >= 0 and after >= 0:
+        return words_before[after] - words_before[before] <= _MAX_DROPPED_WORDS
+    if before < 0 and after < 0:
+        return False
+    first, last = (before, place) if before >= 0 else (place, after)
+    if words_before[last] - words_before[first] > 0:
+        return False
+    for _ in range(_MAX_LEVELS):  # the first or last image of the content has kept text near it in the tree
+        element = elements.parent[element]
+        if element < 0:
+            break
+        if elements.first_block[element] <= max(before, after) < elements.stop_block[element]:
+            return True
+    return False
+
+
+def _image(element: int, document: Document) -> Image | None:
+    """Return an image with its best address, or None if it has none or is a decoration."""
+    elements = document.elements
+    attributes = elements.attributes[element]
+    address = max_address(attributes)
+    if not address or address.startswith("data:") or len(address) > _MAX_ADDRESS:
+        return None
+    names = f"{attributes.get('class', '')} {address.rpartition('?')[0] or address}".lower()
+    sides = [int(size[1]) for name in ("width", "height") if (size := _SIZE.fullmatch(attributes.get(name, "")))]
+    if _DECORATION.search(names) or (sides and (max(sides) < _MIN_SIDE or min(sides) <= 2)):
+        return None
+    safe = safe_link(address, document.base_url)
+    if not safe.startswith(("http:", "https:")) and (document.base_url or ":" in safe):
+        return None
+    link = elements.ancestor(element, ["a"])
+    href = elements.attributes[link].get("href", "") if link >= 0 else ""
+    is_embedded = "data-embed" in attributes
+    text = attributes.get("title") if is_embedded else attributes.get("alt")
+    alt = " ".join((text or "").split())
+    return Image(element, safe, alt, safe_link(href, document.base_url) if href else "", is_embedded)
+
+
+def max_address(attributes: dict[str, str]) -> str:
+    """Return the address of the largest version of an image.
+
+    >>> max_address({"src": "tea.jpg", "srcset": "tea-2.jpg 2x, tea-3.jpg 3x"})
+    'tea-3.jpg'
+    """
+    for name in _SETS:
+        sizes = [
+            (float(candidate["size"] or 1) if (candidate["size"] or "1").count(".") < 2 else 1.0, candidate["address"])
+            for candidate in _CANDIDATE.finditer(attributes.get(name, "")[:20_000])
+        ]
+        if sizes:
+            return max(sizes, key=lambda pair: pair[0])[1]
+    return next((attributes[name].strip() for name in _ADDRESSES if attributes.get(name, "").strip()), "")

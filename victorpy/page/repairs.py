@@ -1,0 +1,68 @@
+"""Repair listings and embedded players in a page's tree, before it is split."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from lxml import etree
+
+_NUMBERS = re.compile(
+    r"(?<!\S)(?:linenos?|linenumber|line-numbers?|line-numbers-rows|linenodiv|lnt?|gutter|rouge-gutter|blob-num"
+    r"|hljs-ln-(?:numbers|n)|react-syntax-highlighter-line-number)(?!\S)"
+)
+_TOOLS = re.compile(r"(?<!\S)(?:toolbar|code-header|copy|copy-(?:button|btn)|btn-clipboard)(?!\S)")
+_LINES = re.compile(r"(?<!\S)(?:linenums|code-lines)(?!\S)")
+_BLOCK_STYLE = re.compile(r"white-space\s*:\s*pre|display\s*:\s*block")
+_BUTTONS = frozenset(["button", "clipboard-copy"])
+_MAX_LEVELS = 6
+_PLAYER = re.compile(
+    r"(?:https?:)?//(?:[\w-]+\.)*(?:youtube(?:-nocookie)?\.com/embed|player\.vimeo\.com|dailymotion\.com/embed"
+    r"|w\.soundcloud\.com/player|open\.spotify\.com/embed|bandcamp\.com/EmbeddedPlayer|embed\.ted\.com"
+    r"|player\.twitch\.tv|archive\.org/embed|[\w.-]+/videos/embed)/?"
+)
+
+
+def clean_listings(root: etree._Element) -> None:
+    """Remove line numbers, gutters and toolbars from listings. Lines in a list become a ``<pre>``."""
+    around: dict[etree._Element, re.Pattern[str]] = {}
+    for listing in [*root.iter("pre")]:
+        if next(listing.iterancestors("pre"), None) is not None:
+            continue
+        for element in [*listing.iterdescendants()]:
+            if element.tag in _BUTTONS or _NUMBERS.search(element.get("class", "")):
+                _empty(element)
+        ancestors = [*islice(listing.iterancestors(), _MAX_LEVELS)]
+        around |= {ancestor: _NUMBERS for ancestor in ancestors if ancestor.tag == "tr"}
+        around |= dict.fromkeys(ancestors[:1], _TOOLS)
+    for parent, unwanted in around.items():
+        for element in parent:
+            if element.tag != "pre" and unwanted.search(element.get("class", "")):
+                _empty(element)
+    for lines in [*root.iter("ol")]:
+        if _LINES.search(lines.get("class", "")) and next(lines.iterancestors("pre"), None) is None:
+            text = "\n".join("".join(map(str, item.itertext())).rstrip("\n") for item in lines)
+            del lines[:]
+            lines.tag, lines.text = "pre", text
+    for code in [*root.iter("code")]:
+        if _BLOCK_STYLE.search(code.get("style", "")) and next(code.iterancestors("pre"), None) is None:
+            code.tag = "pre"
+
+
+def _empty(element: etree._Element) -> None:
+    element.clear(keep_tail=True)  # type: ignore[call-arg]
+
+
+def mark_players(root: etree._Element) -> None:
+    """Turn videos, sounds and frames of known players into images with ``data-embed``, which formats write as links."""
+    for element in [*root.iter("iframe", "video", "audio")]:
+        sources = [element, *element.iter("source")]
+        address = next((value for node in sources for value in (node.get("src"), node.get("data-src")) if value), "")
+        if not address or (element.tag == "iframe" and not _PLAYER.match(address)):
+            continue
+        title = element.get("title") or element.get("aria-label") or ""
+        kind = "audio" if element.tag == "audio" else "video"
+        _empty(element)
+        element.tag = "img"
+        for name, value in {"src": address, "title": title or kind, "data-embed": kind}.items():
+            element.set(name, value)
