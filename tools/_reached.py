@@ -1,7 +1,7 @@
 """A pytest plugin for tools.mutants: record which lines every test reaches, or run chosen tests in a given order.
 
-MUTANTS_RECORD=DIR pytest -p tools.reached tests    writes DIR/lines (coverage data) and DIR/tests.json
-MUTANTS_TESTS=FILE pytest -p tools.reached tests    runs the tests that FILE lists, one per line
+MUTANTS_RECORD=DIR pytest -p tools._reached tests    writes DIR/lines (coverage data) and DIR/tests.json
+MUTANTS_TESTS=FILE pytest -p tools._reached tests    runs the tests that FILE lists, one per line
 """
 
 from __future__ import annotations
