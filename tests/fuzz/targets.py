@@ -1,4 +1,4 @@
-"""What is fuzzed: for each target a function of bytes that checks invariants, and the seeds that are mutated.
+"""Fuzz targets: for each a function of bytes that checks invariants, and the seeds that are mutated.
 
 A check returns text that must be the same in every process and under every hash seed. It may raise VictorError; any
 other exception is a finding. Files in seeds/TARGET/ are seeds too: inputs that once failed.
@@ -41,7 +41,7 @@ from victorpy.model.store import find_model, load_model
 from victorpy.model.template import read_template
 from victorpy.outputs import OUTPUTS
 from victorpy.outputs.anno import AnnotationWriter, read_anno, read_annotation, write_anno
-from victorpy.outputs.base import CleanPage, kept_blocks
+from victorpy.outputs.base import CleanPage, KeptBlocks
 from victorpy.outputs.tables import without_controls
 from victorpy.page.decode import decode
 
@@ -217,7 +217,7 @@ def check_text(text: str, page: CleanPage) -> None:
 
 
 def kept_text(page: CleanPage) -> str:
-    return "".join(without_controls("".join(block.text for block, _ in kept_blocks(page))).split())
+    return "".join(without_controls("".join(block.text for block, _ in KeptBlocks(page))).split())
 
 
 CHECKS: dict[str, Callable[[str, CleanPage], None]] = {
