@@ -8,7 +8,7 @@ from support.cases import read_cases
 from victorpy.base import resources
 from victorpy.base.textformat import expand, strip_comment
 from victorpy.base.variables import VARIABLES
-from victorpy.config import Config, load_config, read_config
+from victorpy.config import OUTPUT_ATTRIBUTES, Config, load_config, read_config
 from victorpy.document import Label
 from victorpy.errors import ConfigError
 
@@ -181,7 +181,7 @@ def test_cuts_follow_the_config(tmp_path: Path) -> None:
     cuts = read(tmp_path, "split: block\nclass-block: p div\nattribute-keep: id\n").cuts
     assert not cuts.every
     assert cuts.block_level == {"p", "div", "br"}
-    assert cuts.attributes == {"id"}
+    assert cuts.attributes == {"id", *OUTPUT_ATTRIBUTES}
     assert read(tmp_path, "class-block: p\n").cuts.every
 
 

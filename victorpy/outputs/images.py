@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from victorpy.document import Block, Document, Label
@@ -53,17 +53,16 @@ def find_images(document: Document, kept: Sequence[Block]) -> list[tuple[int, Im
     tags = elements.tag
     alternatives = {block.element for block in kept if tags[block.element] == "img"}
     kept_texts = [block.index for block in kept if tags[block.element] != "img"]
+    not_dropped = {*kept_texts, *(elements.first_block[number] for number in _with_alt(document))}
     words_before = [0]
-    is_kept = set(kept_texts)
-    for block in document.blocks:
-        dropped = block.index not in is_kept and tags[block.element] != "img"
-        words_before.append(words_before[-1] + (len(block.text.split()) if dropped else 0))
+    for number, text in enumerate(document.texts):
+        words_before.append(words_before[-1] + (0 if number in not_dropped else len(text.split())))
     found: list[tuple[int, Image]] = []
     addresses = set()
     for number, tag in enumerate(tags):
-        if tag != "img":
-            continue
         place = elements.first_block[number]
+        if tag != "img" or place >= len(words_before):
+            continue  # the annotation tool renders the beginning of a page, with all its elements
         image = _image(number, document)
         if image is None or image.address in addresses:
             continue
@@ -71,6 +70,14 @@ def find_images(document: Document, kept: Sequence[Block]) -> list[tuple[int, Im
             addresses.add(image.address)
             found.append((place, image))
     return found
+
+
+def _with_alt(document: Document) -> Iterator[int]:
+    """Yield the images whose ``alt`` text is a block."""
+    pairs = zip(document.elements.tag, document.elements.attributes, strict=True)
+    for number, (tag, attributes) in enumerate(pairs):
+        if tag == "img" and attributes.get("alt", "").strip():
+            yield number
 
 
 def _belongs(

@@ -294,7 +294,10 @@ class Structure:
         if is_one_piece and _STYLES.keys().isdisjoint(first.containers):
             return [Run(first.text, frozenset(), "")]
         found: list[Run] = []
-        known = {-1: _Around(frozenset(), -1, False)}
+        known = self._known
+        if len(known) > _MOST_KNOWN:
+            known.clear()
+        known.setdefault(-1, _Around(frozenset(), -1, False))
         previous_block = None
         marks: _Marks = frozenset()
         references: set[int] = set()
@@ -331,11 +334,23 @@ class Structure:
             previous_block = block
         return _join_links(found)
 
+    @cached_property
+    def _known(self) -> dict[int, _Around]:
+        return {}
+
+    @cached_property
+    def _samples(self) -> dict[_Marks, Run]:
+        """Runs without text, by their styles and links."""
+        return {}
+
     def _add(self, found: list[Run], text: str, marks: _Marks) -> None:
-        link = max((element for style, element in marks if style == "link"), default=-1)
-        href = safe_link(self.document.elements.attributes[link]["href"], self.document.base_url) if link >= 0 else ""
-        styles = frozenset(style for style, _ in marks if style != "link")
-        run = Run(text, styles, href, link if href else -1)
+        if marks not in self._samples:
+            link = max((element for style, element in marks if style == "link"), default=-1)
+            href = self.document.elements.attributes[link]["href"] if link >= 0 else ""
+            href = safe_link(href, self.document.base_url) if href else ""
+            styles = frozenset(style for style, _ in marks if style != "link")
+            self._samples[marks] = Run("", styles, href, link if href else -1)
+        run = self._samples[marks]._replace(text=text)
         if found and found[-1][1:] == run[1:]:
             found[-1] = run._replace(text=found[-1].text + text)
         elif text:

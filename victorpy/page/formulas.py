@@ -160,7 +160,7 @@ def mathml_to_tex(node: etree._Element, depth: int = 0) -> str:
     """
     if depth > _MAX_DEPTH:
         return " ".join(_text(node).split())
-    tag = etree.QName(node).localname
+    tag = re.split("[}:]", node.tag)[-1]
     if tag in {"mi", "mn", "mo", "mtext", "ms"}:
         return _token(tag, " ".join(_text(node).split()))
     parts = [mathml_to_tex(child, depth + 1) for child in node if isinstance(child.tag, str)]
