@@ -14,7 +14,7 @@ from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.errors import AnnotationError
 from victorpy.outputs import CleanPage
-from victorpy.outputs.anno import load_anno, read_anno, write_anno
+from victorpy.outputs.anno import AnnotationWriter, load_anno, read_anno, read_annotation, write_anno
 
 ROOT = Path(__file__).parents[2]
 ERRORS = sorted((Path(__file__).parents[1] / "cases" / "anno-errors").glob("*.anno"))
@@ -68,6 +68,14 @@ def test_features_comments_and_line_ends_are_ignored():
     commented = f"{head}\n\n# by hand\n\n" + blocks.replace("\n", "\n#\n")
     for text in (written, commented, commented.replace("\n", "\r\n")):
         assert read_anno(text, BLOCK.cuts) == page
+
+
+def test_comments_after_the_last_line_are_kept():
+    text = "%victor-anno 1\nsplit: block\n\n# a\nheader\t-\t<p>\t Tea\n# b\nend\t-\t</p>\t\n# c\n"
+    read = read_annotation(text, BLOCK.cuts)
+    assert read.comments == {0: ["# a"], 1: ["# b"], 2: ["# c"]}
+    written = AnnotationWriter(read.document, read.comments).write(read.labels, read.probabilities)
+    assert read_annotation(written, BLOCK.cuts) == read
 
 
 @pytest.mark.parametrize("split", CONFIGS)

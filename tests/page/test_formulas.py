@@ -95,6 +95,7 @@ def test_mathml_without_tex_is_converted(mathml, expected):
         "<p>" + "<math><mi>x</mi></math>" * 30_000,
         "<math>" * 2_000 + "x",
         "<p>" + '<span class="katex">' * 400 + "<math><mi>x</mi></math>" * 5_000,
+        '<p><math alttext="&#1;&#x1b;\x01x"></math><ol class="linenums"><li><code>\x01&#2;</code></ol><m<><math><m<>',
         '<span class="MathJax">x</span>' * 20_000 + '<script type="math/tex">x</script>' * 2_000,
     ],
 )

@@ -72,7 +72,11 @@ class AnnotationWriter:
             gap = " " if block.spaced and not block.preformatted else ""
             text = gap + escape(first_text) + "".join(tag_writer.write(tags) + escape(text) for tags, text in rest)
             self._line_ends.append("\n".join([f"{markup}\t{text}", *comments.get(number, ())]))
-        self._last_line = f"{_END}\t-\t{tag_writer.write(document.trailing)}\t\n"
+        last_lines = [
+            f"{_END}\t-\t{tag_writer.write(document.trailing)}\t",
+            *comments.get(len(self._line_ends) + 1, ()),
+        ]
+        self._last_line = "".join(f"{line}\n" for line in last_lines)
 
     def write(self, labels: Sequence[Label | None], probabilities: Sequence[float | None]) -> str:
         """Write the page with these labels. A probability of None marks a label that a person chose."""

@@ -175,8 +175,9 @@ def _tables(numbers: Sequence[int], elements: Elements) -> Iterator[tuple[int, l
         if next_table < elements.stop[table] or stop - first < 4:
             continue  # it contains another table, or is smaller than two rows of two cells
         rows = _rows(table, elements)
-        if max(map(len, rows), default=0) > MOST_CELLS:
-            continue
+        is_nested = any(elements.stop[row[-1]] > below[0] for row, below in pairwise(filter(None, rows)))
+        if is_nested or max(map(len, rows), default=0) > MOST_CELLS:
+            continue  # broken markup with rows inside cells, or a row that is too long
         portion: list[list[int]] = []
         cells = 0
         for row in rows:

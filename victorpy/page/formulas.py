@@ -25,6 +25,7 @@ _PREVIEW = re.compile(r"(?<!\S)(?:MathJax|mjx-)")
 _DISPLAYED = re.compile(r"display|block")
 _DELIMITED = re.compile(r"\\\((?P<inline>.*)\\\)|\\\[(?P<display>.*)\\\]", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"\{\s*\\displaystyle\b\s*(.*)\}|\\displaystyle\b\s*(.*)", re.DOTALL)
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ALONE_IN = frozenset(["p", "dd", "div", "figure", "center", "li"])
 _MAX_WRAPPERS = 8
 _MAX_DEPTH = 60
@@ -58,7 +59,12 @@ def _replace(element: etree._Element, text: str) -> None:
     """Turn an element into a plain one with this text."""
     element.clear(keep_tail=True)  # type: ignore[call-arg]
     element.tag = "div" if element.tag == "div" else "span"
-    element.text = text
+    element.text = xml_text(text)
+
+
+def xml_text(text: str) -> str:
+    """Remove the characters that lxml does not accept in a tree."""
+    return _NOT_XML.sub("", text)
 
 
 def _text(node: etree._Element) -> str:

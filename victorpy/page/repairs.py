@@ -7,6 +7,8 @@ from itertools import islice
 
 from lxml import etree
 
+from victorpy.page.formulas import xml_text
+
 _NUMBERS = re.compile(
     r"(?<!\S)(?:linenos?|linenumber|line-numbers?|line-numbers-rows|linenodiv|lnt?|gutter|rouge-gutter|blob-num"
     r"|hljs-ln-(?:numbers|n)|react-syntax-highlighter-line-number)(?!\S)"
@@ -43,7 +45,7 @@ def clean_listings(root: etree._Element) -> None:
         if _LINES.search(lines.get("class", "")) and next(lines.iterancestors("pre"), None) is None:
             text = "\n".join("".join(map(str, item.itertext())).rstrip("\n") for item in lines)
             del lines[:]
-            lines.tag, lines.text = "pre", text
+            lines.tag, lines.text = "pre", xml_text(text)
     for code in [*root.iter("code")]:
         if _BLOCK_STYLE.search(code.get("style", "")) and next(code.iterancestors("pre"), None) is None:
             code.tag = "pre"
@@ -65,4 +67,4 @@ def mark_players(root: etree._Element) -> None:
         _empty(element)
         element.tag = "img"
         for name, value in {"src": address, "title": title or kind, "data-embed": kind}.items():
-            element.set(name, value)
+            element.set(name, xml_text(value))
