@@ -63,7 +63,7 @@ def acting_cleaner():
 
 
 def run(inputs, out, to, act=None, at=-1, write=None, **options):
-    """Clean in this process, and return what was said. Before the page with the number `at` is cleaned, call `act`."""
+    """Clean in this process, and return the messages. Call `act` before cleaning page number `at`."""
     Acting.act, Acting.at, Acting.count = staticmethod(act), at, 0
     plan = Plan((str(inputs),), out, to, method=Method("sst"), make=acting_cleaner, shard_records=8, **options)
     stream = io.StringIO()

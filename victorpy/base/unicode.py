@@ -5,6 +5,7 @@ unicode-runs.npy stores the table as runs. ``python -m victorpy.base.unicode`` w
 
 from __future__ import annotations
 
+import re
 import sys
 import unicodedata
 from collections.abc import Sequence
@@ -91,6 +92,18 @@ def build() -> npt.NDArray[np.uint32]:
     flags = np.array([classify(chr(code)) for code in range(sys.maxunicode + 1)], dtype=np.uint32)
     starts = np.flatnonzero(np.append(True, flags[1:] != flags[:-1])).astype(np.uint32)
     return np.stack([starts, flags[starts]])
+
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def xml_text(text: str) -> str:
+    r"""Remove the characters that XML does not allow.
+
+    >>> xml_text("tea\x00\x1b")
+    'tea'
+    """
+    return _NOT_XML.sub("", text)
 
 
 if __name__ == "__main__":

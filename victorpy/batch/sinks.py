@@ -60,7 +60,7 @@ class Sink(ABC):
         """
 
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
-        """Read the rows of a part."""
+        """Read the rows of a part. Kinds of output without rows are never updated, only written again."""
         raise NotImplementedError
 
     def resume(self, parts: Iterable[Path]) -> None:  # noqa: B027  (most sinks keep no state between parts)

@@ -195,7 +195,7 @@ class Store:
         self._read_manifest()
 
     def previous_stamps(self) -> Stamps:
-        """Return the stamps of the input files of the earlier run, as far as its rows may be used again."""
+        """Return the stamps of the earlier run's input files."""
         moved = self.previous / "inputs"
         path = moved if (self.previous / MANIFEST).exists() else self.stamps_path
         return Stamps(path.read_bytes() if path.exists() else b"")

@@ -13,6 +13,7 @@ from typing import Any
 from lxml import etree
 
 from victorpy.base.parameters import parse_settings
+from victorpy.base.unicode import xml_text
 from victorpy.description.record import DocView, Parameters, category_model, describe
 from victorpy.description.terms import check_packages
 from victorpy.document import STRIDE, Label
@@ -32,7 +33,6 @@ _COLUMNS = tuple(name for name in _FIELDS if name not in _ELSEWHERE)
 
 _TEI = "http://www.tei-c.org/ns/1.0"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")  # spreadsheets accept wide signs too
 _NOT_ADDRESS = re.compile(r"[\s<>\"{}|\\^`]")
 
@@ -187,10 +187,10 @@ def _add_body(body: etree._Element, page_parts: Iterable[Part]) -> None:
 
 def _add(parent: etree._Element, tag: str, text: str = "", **attributes: str) -> etree._Element:
     """Add an element, without characters that XML does not allow."""
-    valid = {name: _NOT_XML.sub("", value) for name, value in attributes.items()}
+    valid = {name: xml_text(value) for name, value in attributes.items()}
     added = etree.SubElement(parent, f"{{{_TEI}}}{tag}", valid)
     if text:
-        added.text = _NOT_XML.sub("", text)
+        added.text = xml_text(text)
     return added
 
 

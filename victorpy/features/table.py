@@ -77,7 +77,7 @@ def _entry(get: Callable[[Columns], Any], key: str, page: Columns) -> Any:
 
 
 class _Recorder:
-    """Stands for a page while a feature is recorded."""
+    """Replaces a page while a feature is recorded."""
 
     def __init__(self, config: Config) -> None:
         self.config = config

@@ -217,13 +217,15 @@ class Structure:
         list_element = parent[element]
         if list_element < 0 or tag[list_element] != "ol":
             return Place(element, "item", list_element, mark=self._tasks.get(element, ""))
-        items = self._items_of(list_element) if list_element not in last_items else ()
         step = -1 if "reversed" in attributes[list_element] else 1
         if list_element in last_items:
             last, number = last_items[list_element]
         else:
             start = attributes[list_element].get("start", "").strip()
-            first = int(start) if _START.fullmatch(start) else len(items) if step < 0 else 1
+            first = int(start) if _START.fullmatch(start) else 1
+            if step < 0 and not _START.fullmatch(start):
+                inside = range(list_element + 1, elements.stop[list_element])
+                first = sum(tag[other] == "li" and parent[other] == list_element for other in inside)
             last, number = list_element, first - step
         for other in range(last + 1, element + 1):
             if tag[other] == "li" and parent[other] == list_element:
@@ -231,11 +233,6 @@ class Structure:
                 number = int(value) if _START.fullmatch(value) else number + step
         last_items[list_element] = element, number
         return Place(element, "item", list_element, number)
-
-    def _items_of(self, list_element: int) -> list[int]:
-        elements = self.document.elements
-        inside = range(list_element + 1, elements.stop[list_element])
-        return [number for number in inside if elements.tag[number] == "li" and elements.parent[number] == list_element]
 
     @cached_property
     def _boxes(self) -> dict[int, str]:

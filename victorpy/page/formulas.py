@@ -14,6 +14,8 @@ from itertools import islice
 
 from lxml import etree
 
+from victorpy.base.unicode import xml_text
+
 _FORMULAS = etree.XPath(
     "//math | //script[starts-with(@type, 'math/tex')] | //*[@data-math or @data-tex or @data-latex]"
     " | //img[contains(concat(' ', @class, ' '), ' latex ') or contains(@class, 'mwe-math')]"
@@ -25,7 +27,6 @@ _PREVIEW = re.compile(r"(?<!\S)(?:MathJax|mjx-)")
 _DISPLAYED = re.compile(r"display|block")
 _DELIMITED = re.compile(r"\\\((?P<inline>.*)\\\)|\\\[(?P<display>.*)\\\]", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"\{\s*\\displaystyle\b\s*(.*)\}|\\displaystyle\b\s*(.*)", re.DOTALL)
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ALONE_IN = frozenset(["p", "dd", "div", "figure", "center", "li"])
 _MAX_WRAPPERS = 8
 _MAX_DEPTH = 60
@@ -60,11 +61,6 @@ def _replace(element: etree._Element, text: str) -> None:
     element.clear(keep_tail=True)  # type: ignore[call-arg]
     element.tag = "div" if element.tag == "div" else "span"
     element.text = xml_text(text)
-
-
-def xml_text(text: str) -> str:
-    """Remove the characters that lxml does not accept in a tree."""
-    return _NOT_XML.sub("", text)
 
 
 def _text(node: etree._Element) -> str:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from lxml import etree
 
-from victorpy.page.formulas import xml_text
+from victorpy.base.unicode import xml_text
 
 _NUMBERS = re.compile(
     r"(?<!\S)(?:linenos?|linenumber|line-numbers?|line-numbers-rows|linenodiv|lnt?|gutter|rouge-gutter|blob-num"

@@ -25,7 +25,7 @@ _TREE_PAGES = 60
 """Number of pages of a site that its style tree is made from."""
 _TREE_THRESHOLD = 0.4
 _VALUE_PAGES = 10
-"""Maximum number of labelled pages of a site. Pages of a site are alike, so more of them add little."""
+"""Maximum number of labelled pages of a site. Pages of one site are similar, so more pages add little."""
 _FRAME_WEIGHT = 0.3
 _FIELD_NAMES = 5
 """Maximum length of a run of noise between two values that may be the names of fields."""

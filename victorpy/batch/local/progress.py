@@ -118,7 +118,7 @@ class Progress:
             self.log("progress", **self._measures(), **counts.as_dict())
 
     def _measures(self) -> dict[str, Any]:
-        """Return the rate and the time left, as far as they are known."""
+        """Return the counts and the rate, and the percentage and the time left if the total is known."""
         rate = (self._n - self._initial) / max(time.monotonic() - self._stage_start, 1e-9)
         measures: dict[str, Any] = {"done": self._n, "total": self._total, "per_second": round(rate, 3)}
         if self._total and rate > 0:

@@ -191,7 +191,7 @@ class ObliviousForest(Forest):
         for forest in forests:
             levels = forest.features.shape[1]
             features = np.pad(forest.features, [(0, 0), (0, depth - levels)])
-            # At added levels the answer is always no.
+            # No value is above an infinite border, so the added levels change nothing.
             borders = np.pad(forest.borders, [(0, 0), (0, depth - levels)], constant_values=np.inf)
             padded.append((features, borders, np.pad(forest.leaves, [(0, 0), (0, 2**depth - 2**levels)])))
         features, borders, leaves = map(np.concatenate, zip(*padded, strict=True))
