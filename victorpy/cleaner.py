@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from victorpy.base.memory import trim_memory
 from victorpy.base.variables import FAVORS
 from victorpy.config import USES, Config
-from victorpy.document import Document, Metadata
+from victorpy.document import Document, Metadata, Role
 from victorpy.errors import ConfigError, suggest
 from victorpy.labellers.base import Labeller, Labels
 from victorpy.model.store import DEFAULT, load_model
@@ -182,12 +182,13 @@ class Cleaner:
         metadata: bool = False,
         layout: bool = False,
         annotation: bool = False,
+        roles: bool = False,
     ) -> CleanPage:
         """Clean a page and return its blocks, their labels and probabilities.
 
         The page and `url` are as in `clean`, the other parameters as in `read_document`. With `features` the result
-        has the features of each block, with `metadata` the title, author, date and so on of the page, and with
-        `layout` its markup, which the format ``page`` needs.
+        has the features of each block, with `metadata` the title, author, date and so on of the page, with `roles` the
+        role of each block, and with `layout` its markup, which the format ``page`` needs.
 
         >>> Cleaner.load().document("<title>Tea</title><p>Tea is hot.", metadata=True).metadata.title
         'Tea'
@@ -198,6 +199,11 @@ class Cleaner:
         if is_large:
             trim_memory()  # of the tree
         found, shown = labeller.label_with_features(document) if features else (labeller.label(document), ())
+        block_roles: tuple[Role, ...] = ()
+        if roles:
+            from victorpy.model.roles import assign_roles  # only on request
+
+            block_roles = assign_roles(document, found.labels)
         if is_large:
             trim_memory()  # of arrays
         return CleanPage(
@@ -205,6 +211,7 @@ class Cleaner:
             spans=found.spans,
             layout=markup,
             by_method=True,
+            roles=block_roles,
         )
 
     def clean(

@@ -44,6 +44,43 @@ class Label(StrEnum):
         return self is not Label.OTHER
 
 
+class Role(StrEnum):
+    """Role of a block on its page, beside its label. A role says what a block is, not whether it is kept.
+
+    >>> Role("byline"), len(Role)
+    (<Role.BYLINE: 'byline'>, 15)
+    """
+
+    HEADLINE = "headline"
+    SUBTITLE = "subtitle"
+    """A line or lead below the headline."""
+    BYLINE = "byline"
+    """Author, date and place of the text."""
+    BODY = "body"
+    """The text itself, with its section headings and lists. The posts of a thread are body, not comments."""
+    CAPTION = "caption"
+    """Caption or credit of a picture or table."""
+    TABLE = "table"
+    """A cell of a data table."""
+    CODE = "code"
+    FACTS = "facts"
+    """A name and its value: specifications, addresses, opening hours, ratings."""
+    NOTE = "note"
+    """Footnote, endnote or reference."""
+    COMMENT = "comment"
+    """A reader's comment below the text, with its author and date."""
+    RELATED = "related"
+    """Link or teaser that leads to another page."""
+    TAGS = "tags"
+    """Keywords and categories of the page."""
+    NAVIGATION = "navigation"
+    """Menus, breadcrumbs, page numbers, buttons and forms."""
+    LEGAL = "legal"
+    """Copyright, terms, privacy and cookie notices."""
+    OTHER = "other"
+    """Everything else, such as advertisements and newsletter boxes."""
+
+
 class Piece(NamedTuple):
     """A stretch of a block's text that is directly inside one element.
 

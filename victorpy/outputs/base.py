@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 
 from victorpy.base.parameters import split_name
 from victorpy.base.registry import Registry
-from victorpy.document import STRIDE, Block, Document, Label, Metadata, Spans
+from victorpy.document import STRIDE, Block, Document, Label, Metadata, Role, Spans
 from victorpy.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ class CleanPage:
     """The page's markup, if it was requested."""
     by_method: bool = field(default=False, compare=False)
     """Whether a method assigned the labels, rather than a person."""
+    roles: tuple[Role, ...] = ()
+    """The role of each block, if roles were requested."""
 
     def __repr__(self) -> str:
         kept = sum(label.is_content for label in self.labels)
