@@ -206,6 +206,8 @@ class Cleaner:
             block_roles = assign_roles(document, found.labels)
         if is_large:
             trim_memory()  # of arrays
+        if found.warnings:
+            document = replace(document, losses=document.losses + found.warnings)
         return CleanPage(
             *(document, found.labels, found.probabilities, found.content, found.confidence, shown, about),
             spans=found.spans,

@@ -358,6 +358,8 @@ class Labelling:
     """Expected word F1 of the kept text. None if unknown."""
     spans: tuple[Spans | None, ...] = ()
     """The kept stretches of each block that is kept in part, None for all other blocks. Empty if there are none."""
+    warnings: tuple[str, ...] = ()
+    """Reasons to doubt the labels, which are reported with the losses of the page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,6 +255,15 @@ def test_tree_cleans_standard_input(tree: Path) -> None:
     assert_clean(ended.stdout.decode())
 
 
+def test_a_page_of_another_site_is_reported(crawl: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.html").write_text(site_page(99), encoding="utf-8")
+    (tmp_path / "other.html").write_text("<main><section><h2>Bread</h2><p>Bread is baked from flour.", encoding="utf-8")
+    for name, fits in (("own.html", True), ("other.html", False)):
+        ended = clean("--method", "sst", "--site", crawl, tmp_path / name)
+        assert ended.returncode == 0
+        assert (b"another site: 0% of its text" in ended.stderr) is not fits
+
+
 def test_standard_input_can_be_part_of_the_site(crawl: Path, tmp_path: Path) -> None:
     pages = [crawl / "page1.html", crawl / "page2.html", crawl / "page3.html"]
     ended = clean_process(

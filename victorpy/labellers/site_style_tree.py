@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
@@ -56,6 +56,9 @@ REACH = 10
 
 LOCAL = {"parts": PART_END, "words": SPACE}
 """The units that can be deleted in kept blocks, and the pattern that separates them."""
+
+LEAST_FIT = 0.05
+"""Minimum share of a page's text at places of the tree. 99 % of pages of other sites in SWDE have less than .02."""
 
 FEWEST_PAGES = FEWEST_WORDS = 3
 """A part with fewer words, or at a place with fewer pages, is deleted only if all its words are locally noisy."""
@@ -167,15 +170,25 @@ class SiteStyleTree(SiteLabeller):
         importances = block_importances(self.tree_, self.judgement_, document, places)
         kept = [importance > self.judgement_.t for importance in importances]
         spans: list[Spans | None] = [None] * len(kept)
+        known = sum(len(block.text) for block, place in zip(document.blocks, places, strict=True) if place.is_leaf)
+        fit = known / (sum(map(len, document.texts)) or 1)
+        warnings: tuple[str, ...] = ()
+        if kept and fit < LEAST_FIT:
+            share = f"{fit:.0%} of its text is at places that the site's tree knows"
+            warnings = (
+                f"the page seems to belong to another site: {share}; check the tree, or build one for its site",
+            )
         if self.judgement_.t < 0:
-            return label_kept(document, kept)  # nothing is noise, not even text that all pages repeat
+            return replace(
+                label_kept(document, kept), warnings=warnings
+            )  # nothing is noise, not even text that all pages repeat
         for block, (element, is_leaf) in zip(document.blocks, places, strict=True):
             repeated = self.judgement_.of(element).repeated
             if kept[block.index] and is_leaf and element.content and repeated and not block.preformatted:
                 stretches = split_text(block.text, LOCAL[self.local], link_cuts(document, block))
                 spans[block.index] = self._informative(block.text, stretches, element.content, repeated)
                 kept[block.index] = spans[block.index] != ()
-        return label_kept(document, kept, spans)
+        return replace(label_kept(document, kept, spans), warnings=warnings)
 
     def _informative(
         self, text: str, stretches: Iterable[tuple[int, int]], content: Content, repeated: frozenset[str]
