@@ -107,16 +107,22 @@ def topic_blocks(tree: TagTree) -> list[Block]:
 def _force(tree: TagTree, texts: Sequence[int], words: Sequence[float], link_words: Sequence[float]) -> float:
     """Return the sum of the forces of the weighty tags around some texts."""
     elements = tree.page.elements
+    strongest: dict[int, int] = {}  # the weighty element with most force around an element, the outermost of several
     last_text: dict[int, int] = {}  # by weighty element
     for text in texts:
-        strongest, element = -1, tree.page.texts[text].element
-        while element >= 0 and elements.tag[element] not in CONTAINERS:
-            force = WEIGHTY.get(elements.tag[element], 0.0)
-            if force and (strongest < 0 or force >= WEIGHTY[elements.tag[strongest]]):
-                strongest = element
+        element = tree.page.texts[text].element
+        inner = []
+        while element >= 0 and element not in strongest and elements.tag[element] not in CONTAINERS:
+            inner.append(element)
             element = elements.parent[element]
-        if strongest >= 0:
-            last_text[strongest] = text
+        found = strongest.get(element, -1)
+        for element in reversed(inner):
+            force = WEIGHTY.get(elements.tag[element], 0.0)
+            if force and (found < 0 or force > WEIGHTY[elements.tag[found]]):
+                found = element
+            strongest[element] = found
+        if found >= 0:
+            last_text[found] = text
     tags = [
         elements.tag[element]
         for element, text in last_text.items()

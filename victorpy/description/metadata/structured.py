@@ -24,7 +24,7 @@ DEEPEST_SCOPES = 16
 MOST_PROPERTIES = 2_000  # extruct's time grows with the square of the number of properties
 MOST_VALUES = 100
 """Maximum number of values of a property."""
-_MOST_TEXT = 10_000  # characters of a property
+_MOST_TEXT, _MOST_PIECES = 10_000, 1_000  # characters of a property, and texts between its tags
 
 # Properties that link a page or container to its main topic.
 _TOWARDS_TOPIC = ("@graph", "mainEntity", "mainEntityOfPage")
@@ -147,7 +147,7 @@ def _microdata_extractor() -> Any:
             for piece in node.itertext("*"):
                 pieces.append(str(piece))
                 length += len(piece)
-                if length > _MOST_TEXT:  # properties may contain each other
+                if length > _MOST_TEXT or len(pieces) > _MOST_PIECES:  # properties may contain each other
                     break
             return " ".join("".join(pieces).split())
 
