@@ -100,7 +100,7 @@ def test_failed_pages_are_retried_into_the_same_directory(poisoned):
     assert ended.returncode == 0, ended.stderr.decode()
     after = tree(place / "out")
     assert {name: after[name] for name in before} == before
-    found = [json.loads(line) for line in after["retry-2-part-00000.jsonl"].splitlines()]
+    found = [json.loads(line) for line in after["retry-2-part-0000000.jsonl"].splitlines()]
     assert [row["url"] for row in found] == [url(number) for number in AT]
     assert {row["status"] for row in found} == {"kept"}
     assert after["retry-2-failed.jsonl"] == b""

@@ -156,7 +156,7 @@ def test_resume_after_a_torn_manifest_gives_the_same_bytes(archive, whole, tmp_p
     lines = whole["manifest.jsonl"].splitlines(keepends=True)
     (tmp_path / "manifest.jsonl").write_bytes(b"".join(lines[: 1 + broken_after]) + lines[1 + broken_after][:20])
     (tmp_path / "failed.jsonl").write_bytes(whole["failed.jsonl"] + b"half a li")
-    (tmp_path / f".part-{broken_after:05d}.jsonl.gz.tmp").write_bytes(b"torn")
+    (tmp_path / f".part-{broken_after:07d}.jsonl.gz.tmp").write_bytes(b"torn")
     ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 2)
     assert ended.returncode == 1
     assert tree(tmp_path) == whole
@@ -258,7 +258,7 @@ def test_resume_after_kill_gives_the_same_bytes(archive, whole, tmp_path, to):
 def test_folder_has_files_by_name_and_an_index(archive, tmp_path):
     clean(archive, "-o", tmp_path, "--to", "folder", "-f", "markdown", "-j", 1)
     assert (tmp_path / "courier.example" / "news" / "0.md").read_text().startswith("#")
-    index = [json.loads(line) for line in (tmp_path / "_index" / "part-00000.jsonl").read_text().splitlines()]
+    index = [json.loads(line) for line in (tmp_path / "_index" / "part-0000000.jsonl").read_text().splitlines()]
     assert [row["file"] for row in index[6:11]] == [
         "courier.example/news/6.md",
         "",
@@ -301,7 +301,7 @@ def test_texts_become_conversion_records(archive, tmp_path, to):
     from fastwarc.warc import ArchiveIterator
 
     clean(archive, "-o", tmp_path, "--to", to, "-j", 1)
-    with (tmp_path / f"part-00000.{to}").open("rb") as file:
+    with (tmp_path / f"part-0000000.{to}").open("rb") as file:
         found = [(each.headers.to_dict(), each.reader.read().decode()) for each in ArchiveIterator(file)]
     assert found[0][0]["WARC-Type"] == "warcinfo"
     assert len(found) == 1 + PAGES - 3

@@ -34,7 +34,7 @@ HOSTILE = [
     "\ud800half.html",
     "a.txt/b.html",
     "",
-    "_index/part-00000.jsonl",
+    "_index/part-0000000.jsonl",
     "~root/x",
     "a?b*c|d<e>.html",
     "\u2066a\u2069b\u202e\u200d\u00ad\ufe0f\U000e0041\u3164.html",

@@ -98,7 +98,7 @@ def test_other_runs_resume_too(archive, tmp_path, options, safe):
 def test_interrupted_part_that_was_changed_is_cleaned_again(archive, tmp_path):
     run(archive, tmp_path / "whole", "jsonl")
     run(archive, tmp_path / "out", "jsonl", signal_myself, 4)
-    with (tmp_path / "out" / "part-00000.jsonl").open("a") as part:
+    with (tmp_path / "out" / "part-0000000.jsonl").open("a") as part:
         part.write("half a li")
     assert "resuming" not in run(archive, tmp_path / "out", "jsonl")
     assert tree(tmp_path / "out") == tree(tmp_path / "whole")

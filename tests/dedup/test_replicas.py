@@ -164,7 +164,7 @@ def test_stream_and_folder_have_no_replicas(lines, tmp_path):
 def test_tables_name_the_repeated_record(lines, tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     assert clean(lines, "--dedup", "minhash", "-j", 1, "-q", "-o", tmp_path / "out.parquet").returncode == 0
-    table = pq.read_table(tmp_path / "out.parquet" / "part-00000.parquet").to_pylist()
+    table = pq.read_table(tmp_path / "out.parquet" / "part-0000000.parquet").to_pylist()
     assert {row["position"]: row["repeats"]["position"] for row in table if row["repeats"]} == {
         table[late]["position"]: table[early]["position"] for late, early in REPEATS.items()
     }

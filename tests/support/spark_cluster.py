@@ -73,7 +73,7 @@ def run_locally(inputs, directory, **options):
     """Write the local run's JSON lines in one part; return them and the summary."""
     plan = Plan(tuple(inputs), directory, "jsonl", shard_records=100_000, **options)
     summary = run_plan(plan, io.StringIO(), quiet=True)
-    return (directory / "part-00000.jsonl").read_bytes(), summary
+    return (directory / "part-0000000.jsonl").read_bytes(), summary
 
 
 def lines_of(directory):

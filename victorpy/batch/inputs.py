@@ -11,6 +11,7 @@ import stat
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
@@ -27,6 +28,8 @@ from victorpy.errors import DataError
 LIST_MARK = "@"
 HIDDEN = ".victor"
 """Directory in an output folder in which plain runs remember what they have cleaned."""
+BESIDE = ".run"
+"""Suffix of the directory with the manifest and the lists of a run whose output directory has nothing but parts."""
 
 _SAME_UNITS = (None, "", "row")
 """Values of `unit` in files of version 0.1.0 whose positions are record numbers."""
@@ -141,11 +144,21 @@ def _files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
 
 def is_output(directory: Path) -> bool:
     """Whether a batch run has written a directory."""
-    try:
-        with (directory / "manifest.jsonl").open("rb") as manifest:
-            return manifest.readline(200).startswith(b'{"format": 1, "settings": ')
-    except OSError:
-        return False
+    for place in (directory, beside(directory)):
+        with suppress(OSError), (place / "manifest.jsonl").open("rb") as manifest:
+            if manifest.readline(200).startswith(b'{"format": 1, "settings": '):
+                return True
+    return False
+
+
+def beside(directory: Path) -> Path:
+    """Return the directory for the side files of an output directory.
+
+    >>> str(beside(Path("out/corpus.parquet")))
+    'out/corpus.parquet.run'
+    """
+    named = directory if directory.name else directory.resolve()
+    return named.with_name(f"{named.name}{BESIDE}")
 
 
 class Stamps:

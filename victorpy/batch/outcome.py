@@ -17,6 +17,7 @@ from victorpy.dedup.base import Signed
 from victorpy.errors import AnnotationError, DecodeError, ParseError, VictorError
 from victorpy.methods import Method, load_method
 from victorpy.outputs import OUTPUTS, CleanPage, Output, find_output
+from victorpy.sites.grouping import site_of
 
 _DIGITS = 6  # decimal places of a probability
 
@@ -196,6 +197,8 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
     own = outcome.columns
     return {
         **describe_place(record, outcome),
+        "host": site_of(record.url or outcome.url, "host"),
+        "crawled": record.date.strip(),
         "digest": outcome.digest,
         "size": outcome.size,
         "language": own.get("language", outcome.language),

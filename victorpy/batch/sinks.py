@@ -28,7 +28,10 @@ INDEX = "_index"
 GZIP_LEVEL = 4
 """The main process compresses for all workers. Level 6 takes twice as long, and the files are only 5 % smaller."""
 ZSTD_LEVEL = 3
-GROUP_ROWS = 500
+BATCH_ROWS, BATCH_CHARACTERS = 500, 4_000_000
+"""Table rows that are Python objects at a time. The other rows of a row group are compact columns."""
+GROUP_ROWS, GROUP_BYTES = 10_000, 100_000_000
+"""A row group ends after this many rows, or earlier, so that memory stays bounded if pages are large."""
 NO_DATE = "1970-01-01T00:00:00Z"
 """Date of pages without a date. With the current time, two runs would give different bytes."""
 
@@ -51,6 +54,8 @@ class Sink(ABC):
 
     reusable: ClassVar[bool] = True
     """Whether `rows` can read the parts."""
+    beside: ClassVar[bool] = False
+    """Whether the manifest and the lists of a run are beside the directory, because some readers open every file."""
 
     @abstractmethod
     def part(self, path: Path, begun: Path | None = None) -> AbstractContextManager[Write]:
@@ -211,7 +216,9 @@ def _zstandard(path: Path) -> Any:
 
 @SINKS.register("parquet")
 class Parquet(Sink):
-    """Parquet tables, one row per page."""
+    """Parquet tables, one row per page. Readers of tables can open the directory as it is."""
+
+    beside = True
 
     @contextmanager
     def part(self, path: Path, begun: Path | None = None) -> Iterator[Write]:
@@ -222,28 +229,43 @@ class Parquet(Sink):
             raise missing("pyarrow", "parquet", f"writing {path}") from error
         schema = table_schema(self.output.columns)
         rows: list[dict[str, Any]] = []
+        batches: list[Any] = []
+        characters = 0
 
-        def write_group() -> None:
-            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+        def end_batch() -> None:
+            nonlocal characters
+            batches.append(pa.RecordBatch.from_pylist(rows, schema=schema))
             rows.clear()
+            characters = 0
+
+        def end_group() -> None:
+            writer.write_table(pa.Table.from_batches(batches), GROUP_ROWS)
+            batches.clear()
 
         def add(values: dict[str, Any]) -> None:
+            nonlocal characters
             rows.append(values)
-            if len(rows) == GROUP_ROWS:
-                write_group()
+            characters += len(values["text"])
+            group_rows = sum(batch.num_rows for batch in batches) + len(rows)
+            if group_rows == GROUP_ROWS or len(rows) == BATCH_ROWS or characters >= BATCH_CHARACTERS:
+                end_batch()
+                if group_rows == GROUP_ROWS or sum(batch.nbytes for batch in batches) >= GROUP_BYTES:
+                    end_group()
 
         with path.open("wb") as file, pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             for values in self.rows(begun) if begun else ():
                 add(values)
             yield lambda record, outcome: add(table_row(record, outcome, self.output.columns))
             if rows:
-                write_group()
+                end_batch()
+            if batches:
+                end_group()
 
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
         import pyarrow.parquet
 
         with pyarrow.parquet.ParquetFile(part) as file:
-            for batch in file.iter_batches(GROUP_ROWS):
+            for batch in file.iter_batches(BATCH_ROWS):
                 yield from batch.to_pylist()
 
 

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from victorpy.base.files import write_atomically
-from victorpy.batch.inputs import Mark, Stamps
+from victorpy.batch.inputs import Mark, Stamps, beside
 from victorpy.batch.outcome import Outcome, describe_place
 from victorpy.batch.record import Record, Status
-from victorpy.batch.sinks import Sink, Write, as_line
+from victorpy.batch.sinks import SINKS, Sink, Write, as_line
 from victorpy.errors import OutputError
 
 FORMAT = 1
@@ -83,21 +83,33 @@ class _Part:
 class Store:
     """An output directory with its manifest, locked for one run."""
 
-    def __init__(self, directory: Path, settings: Mapping[str, Any], label: str = "", plain: bool = False) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        settings: Mapping[str, Any],
+        label: str = "",
+        plain: bool = False,
+        side: Path | None = None,
+    ) -> None:
         """Read the manifest of an earlier run. Call `begin` if there is none.
 
-        All file names begin with `label`. In a `plain` run, `directory` has nothing but parts and manifests.
+        All file names begin with `label`. In a `plain` run, `directory` has nothing but parts and manifests. Files that
+        are not parts are in `side`, which may be another directory.
         """
         self.directory = directory
+        self.side = side or directory
+        if self.side != directory and (directory / MANIFEST).exists():
+            raise OutputError(f"{directory}: an older version has written this output; choose another directory")
         self.label = label
         self.settings = dict(settings)
         self._is_plain = plain
         self._made_directory = not directory.exists()
-        directory.mkdir(parents=True, exist_ok=True)
-        self.manifest_path = directory / f"{label}{MANIFEST}"
-        self.stamps_path = directory / f".{label}inputs"
+        for place in (directory, self.side):
+            place.mkdir(parents=True, exist_ok=True)
+        self.manifest_path = self.side / f"{label}{MANIFEST}"
+        self.stamps_path = self.side / f".{label}inputs"
         """Stamps of the input files."""
-        self.previous = directory / f".{label}previous"
+        self.previous = self.side / f".{label}previous"
         """Directory for the parts of an earlier run, until a new run has replaced them."""
         self.aside: Store | None = None
         """Directory for cleaned pages, until replicas are known."""
@@ -166,8 +178,8 @@ class Store:
 
         If the program is killed meanwhile, the next run does the rest.
         """
-        shutil.rmtree(self.directory / f".{self.label}spill", ignore_errors=True)
-        shutil.rmtree(self.directory / f".{self.label}replicas-aside", ignore_errors=True)
+        shutil.rmtree(self.side / f".{self.label}spill", ignore_errors=True)
+        shutil.rmtree(self.side / f".{self.label}replicas-aside", ignore_errors=True)
         is_update = (self.previous / MANIFEST).exists()  # then the earlier run has replaced some parts of another one
         number = len(list(self.previous.rglob("*"))) if is_update else 0
         for part in self.finished_parts():
@@ -186,7 +198,7 @@ class Store:
             (self.previous / "inputs").unlink(missing_ok=True)
         if not self._is_plain:
             for pattern in ("retry-*.jsonl", "failed.jsonl", "replicas.jsonl", ".replicas.sqlite"):
-                for path in self.directory.glob(pattern):
+                for path in self.side.glob(pattern):
                     path.unlink()
             folder = "_index/" if (self.earlier or {}).get("to") == "folder" else ""
             for path in self.directory.glob(f"{folder}part-*"):  # written, but not listed before a kill
@@ -253,7 +265,7 @@ class Store:
 
     def finished_parts(self) -> list[Path]:
         """Return all parts in this directory. In a plain run, other runs have parts of their own."""
-        manifests = [path for path in sorted(self.directory.glob("*manifest.jsonl")) if not path.name.startswith(".")]
+        manifests = [path for path in sorted(self.side.glob("*manifest.jsonl")) if not path.name.startswith(".")]
         entries = chain.from_iterable(map(_read_entries, [self.manifest_path] if self._is_plain else manifests))
         return [self.directory / entry["part"] for entry, _ in entries if "part" in entry]
 
@@ -267,8 +279,8 @@ class Store:
         self.check_directory()
         folder = self.directory if self._is_plain else self.directory / sink.folder
         folder.mkdir(exist_ok=True)
-        name = f"{self.label}part-{len(self.parts):05d}{sink.suffix}"
-        temporary, stack = folder / f".{name}.tmp", ExitStack()
+        name = f"{self.label}part-{len(self.parts):07d}{sink.suffix}"
+        temporary, stack = (folder if self.side == self.directory else self.side) / f".{name}.tmp", ExitStack()
         write = stack.enter_context(sink.part(temporary, folder / name if begun else None))
         self._part = part = _Part(folder / name, temporary, stack, write, Mark(0, 0), Counts(begun))
         if begun:
@@ -334,9 +346,9 @@ class Store:
         entries = [entry for entry, _ in _read_entries(self.manifest_path)]
         failures = [json.dumps(record).encode() + b"\n" for entry in entries for record in entry.get("failures", ())]
         repeats = [as_line(record) for entry in entries for record in entry.get("repeats", ())]
-        write_atomically(self.directory / f"{self.label}failed.jsonl", b"".join(failures), alone=True)
+        write_atomically(self.side / f"{self.label}failed.jsonl", b"".join(failures), alone=True)
         if repeats:
-            write_atomically(self.directory / f"{self.label}replicas.jsonl", b"".join(repeats), alone=True)
+            write_atomically(self.side / f"{self.label}replicas.jsonl", b"".join(repeats), alone=True)
 
     def close(self) -> None:
         """Unlock the directory. An incomplete run deletes its unfinished part and writes failed.jsonl."""
@@ -349,13 +361,14 @@ class Store:
 
     def discard(self) -> None:
         """Delete the manifest and the parts."""
-        shutil.rmtree(self.directory / f".{self.label}spill", ignore_errors=True)
+        shutil.rmtree(self.side / f".{self.label}spill", ignore_errors=True)
         for path in [self.directory / part for part in self.parts] + [self.stamps_path, self.manifest_path]:
             path.unlink(missing_ok=True)
         self.complete = True  # so that `close` does not write failed.jsonl
         if self._made_directory or self._is_plain:
-            with suppress(OSError):  # not empty
-                self.directory.rmdir()
+            for place in (self.directory, self.side):
+                with suppress(OSError):  # not empty, or removed already
+                    place.rmdir()
 
     def give_back(self) -> None:
         """Undo the start of a run that has written nothing, so that other commands can use the directory."""
@@ -370,6 +383,11 @@ class Store:
             with suppress(OSError):
                 self._part.temporary.unlink(missing_ok=True)
             self._part = None
+
+
+def side_of(directory: Path, to: str) -> Path:
+    """Return the directory for the manifest and the lists of a run, by its kind of output."""
+    return beside(directory) if SINKS.get(to).beside else directory
 
 
 def _digest(path: Path) -> str:

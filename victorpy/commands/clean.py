@@ -26,7 +26,7 @@ from pathlib import Path
 from w3lib.encoding import resolve_encoding
 
 from victorpy import native
-from victorpy.batch.inputs import Survey, find_files, find_records, is_output, names_one_page, survey
+from victorpy.batch.inputs import BESIDE, Survey, find_files, find_records, is_output, names_one_page, survey
 from victorpy.batch.local.guard import has_pebble
 from victorpy.batch.local.progress import summary_table
 from victorpy.batch.local.run import failed_path, run_plan
@@ -200,7 +200,9 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
     if arguments.to:
         SINKS.get(arguments.to)  # raises if the kind does not exist
     if target is None and arguments.retry:
-        return Path(arguments.retry).parent
+        side = Path(arguments.retry).parent
+        directory = side.with_name(side.name.removesuffix(BESIDE) or side.name)
+        return directory if directory.is_dir() else side
     if target is None or target == "-":
         if arguments.by_site or arguments.to:
             raise ConfigError("--by-site and --to write a directory; give -o DIRECTORY")

@@ -70,7 +70,7 @@ def read_aside(aside: Store, start: int = 0) -> Iterator[Ended]:
 
 def aside_directory(store: Store) -> Path:
     """Return the directory of the temporary store."""
-    return store.directory / f".{store.label}replicas-aside"
+    return store.side / f".{store.label}replicas-aside"
 
 
 def remove_aside(store: Store) -> None:

@@ -73,9 +73,8 @@ class Previous:
         if source_of(file.path) is not None:
             by_url = place_of(url, f"{Path(source).name}-{position}")
             place, reached = self._places.get((source, position), by_url), file.path.stat().st_size
-        return Record(
-            name, place, url=url, origin=Origin(source, position, is_unread(fields["reason"])), reached=reached
-        )
+        origin = Origin(source, position, is_unread(fields["reason"]))
+        return Record(name, place, url=url, origin=origin, date=fields["crawled"], reached=reached)
 
 
 def update_tasks(

@@ -40,6 +40,7 @@ from victorpy.batch.store import (
     read_head,
     refuse_gone_files,
     refuse_other_settings,
+    side_of,
 )
 from victorpy.errors import DataError, OutputError, VictorError, install_command
 from victorpy.outputs import find_output
@@ -78,7 +79,7 @@ def run_plan(
             summary = run.stream(write)
         else:
             directory = Path(plan.output)
-            is_there = seen is None or seen.is_there or plan.plain or (directory / MANIFEST).exists()
+            is_there = seen is None or seen.is_there or plan.plain or (side_of(directory, plan.to) / MANIFEST).exists()
             if not is_there:
                 raise DataError(f"{', '.join(plan.inputs)}: cannot be read: No such file or directory")
             summary = run.store(directory)
@@ -182,7 +183,8 @@ class _Run:
             if plan.plain:  # several plain runs may write into the directory at the same time
                 label = hashlib.sha256(json.dumps([plan.inputs, plan.format]).encode()).hexdigest()[:12]
                 return Store(directory / HIDDEN, settings, f"{label}-", plain=True)
-            return Store(directory, settings, _retry_label(directory, settings) if plan.retry else "")
+            side = side_of(directory, plan.to)
+            return Store(directory, settings, _retry_label(side, settings) if plan.retry else "", side=side)
         except OSError as error:
             raise OutputError(f"{error.filename or directory}: cannot be written: {error.strerror or error}") from error
 
@@ -230,7 +232,7 @@ class _Run:
                 return
             if not store.aside.complete:
                 self.clean_into(store.aside, AsideSink(store.aside.directory))
-            index = store.directory / INDEX
+            index = store.side / INDEX
             ended = without_replicas(plan.dedup, store.aside, store.done.pages, index, store.label)
             self.write_parts(store, sink, stack.enter_context(closing(ended)))
         remove_aside(store)
@@ -277,7 +279,7 @@ class _Run:
             if plan.by_site and store is not None:
                 from victorpy.batch.local.by_site import site_tasks
 
-                spilled = store.directory / f".{store.label}spill"
+                spilled = store.side / f".{store.label}spill"
                 yield run_tasks(site_tasks(plan, spilled, self.progress, guard, after, read, wanted), guard)
                 shutil.rmtree(spilled, ignore_errors=True)
             elif previous is not None:
@@ -301,8 +303,9 @@ class _Run:
 
 def failed_path(plan: Plan, directory: Path) -> Path:
     """Return the path of the failed.jsonl that a run writes."""
-    label = _retry_label(directory, run_settings(plan)) if plan.retry else ""
-    return directory / f"{label}failed.jsonl"
+    side = side_of(directory, plan.to)
+    label = _retry_label(side, run_settings(plan)) if plan.retry else ""
+    return side / f"{label}failed.jsonl"
 
 
 def _retry_label(directory: Path, settings: Mapping[str, Any]) -> str:
