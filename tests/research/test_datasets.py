@@ -93,6 +93,12 @@ def test_cleaneval_gold_in_another_encoding_is_read(tmp_path):
         ("<p>\n\n<p> \n<p>only this", "", [("only this", "paragraph")]),
         ("<p>a <b>bold</b> claim", "", [("a <b>bold</b> claim", "paragraph")]),
         ("\n\nURL: http://x.example/\n<p>late", "http://x.example/", [("late", "paragraph")]),
+        ("<p>It&#8217;s &#x201c;hot&rdquo; &lt;p&gt; &nbsp;", "", [("It’s “hot” <p>", "paragraph")]),
+        (
+            "<p>AT&T &copy 2012 &nonsense; &#99999999; a&b;",
+            "",
+            [("AT&T &copy 2012 &nonsense; &#99999999; a&b;", "paragraph")],
+        ),
     ],
 )
 def test_cleaneval_gold_is_an_address_and_tagged_segments(text, url, segments):

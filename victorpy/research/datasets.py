@@ -116,6 +116,7 @@ def read_annotations(directory: Path, warn: Warn) -> Iterator[GoldPage]:
 
 _SEGMENT = re.compile(r"<([phl])>", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_REFERENCE = re.compile(r"&(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
 _WRAPPER_ID = re.compile(rb"<text\b[^>]*?\bid\s*=\s*[\"']?([^\"'>\s]+)", re.IGNORECASE)
 _CLEANEVAL_LABELS = {"p": Label.PARAGRAPH, "h": Label.HEADER, "l": Label.LIST}
 
@@ -148,6 +149,8 @@ def has_segment_tags(text: str) -> bool:
 def parse_cleaneval(text: str) -> tuple[str, tuple[Gold, ...]]:
     """Read the URL and the segments of a gold text. Text before the first tag is a paragraph.
 
+    CleanPortalEval writes some characters as references (``&#8217;``), which are decoded. CleanEval has none.
+
     >>> parse_cleaneval("URL: http://x.example/ \\n<h>News<p>All is well.")
     ('http://x.example/', (Gold(text='News', label=<Label.HEADER: 'header'>),
                            Gold(text='All is well.', label=<Label.PARAGRAPH: 'paragraph'>)))
@@ -158,8 +161,11 @@ def parse_cleaneval(text: str) -> tuple[str, tuple[Gold, ...]]:
     if first_line.upper().startswith("URL:"):
         url, text = first_line[4:].strip(), rest
     tags_and_texts = ["p", *_SEGMENT.split(text)]
-    pairs = zip(tags_and_texts[::2], tags_and_texts[1::2], strict=True)
-    return url, tuple(Gold(body.strip(), _CLEANEVAL_LABELS[tag.lower()]) for tag, body in pairs if body.strip())
+    gold = []
+    for tag, body in zip(tags_and_texts[::2], tags_and_texts[1::2], strict=True):
+        if decoded := _REFERENCE.sub(lambda reference: html.unescape(reference[0]), body).strip():
+            gold.append(Gold(decoded, _CLEANEVAL_LABELS[tag.lower()]))
+    return url, tuple(gold)
 
 
 @DATASETS.register("dragnet")
