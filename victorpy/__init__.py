@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         TimeLimitError,
         VictorError,
     )
+    from victorpy.model.parts import Parts
     from victorpy.outputs import CleanPage
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Labelling",
     "Metadata",
     "ModelError",
+    "Parts",
     "Piece",
     "TemplateError",
     "TimeLimitError",
@@ -54,7 +56,7 @@ __all__ = [
     "read_document",
 ]
 
-_HOMES = ("errors", "document", "config", "outputs", "cleaner", "batch.outcome")
+_HOMES = ("errors", "document", "config", "outputs", "model.parts", "cleaner", "batch.outcome")
 """Modules with public names, the fastest to import first."""
 
 

@@ -16,6 +16,7 @@ from victorpy.config import USES, Config
 from victorpy.document import Document, Metadata, Role
 from victorpy.errors import ConfigError, suggest
 from victorpy.labellers.base import Labeller, Labels
+from victorpy.model.parts import DEFAULT_PARTS, Parts, choose_parts
 from victorpy.model.store import DEFAULT, load_model
 from victorpy.outputs.base import CleanPage, find_output
 from victorpy.page.decode import decode
@@ -183,15 +184,21 @@ class Cleaner:
         layout: bool = False,
         annotation: bool = False,
         roles: bool = False,
+        parts: Parts = DEFAULT_PARTS,
     ) -> CleanPage:
         """Clean a page and return its blocks, their labels and probabilities.
 
         The page and `url` are as in `clean`, the other parameters as in `read_document`. With `features` the result
         has the features of each block, with `metadata` the title, author, date and so on of the page, with `roles` the
-        role of each block, and with `layout` its markup, which the format ``page`` needs.
+        role of each block, and with `layout` its markup, which the format ``page`` needs. `parts` are the parts of the
+        page to keep or drop.
 
         >>> Cleaner.load().document("<title>Tea</title><p>Tea is hot.", metadata=True).metadata.title
         'Tea'
+        >>> from victorpy import Parts
+        >>> html = "<p>Tea is <a href='/hot'>hot</a>. It is made by pouring water over the leaves of the tea bush."
+        >>> Cleaner.load().document(html, parts=Parts.of(exclude="links")).to("markdown")
+        'Tea is hot. It is made by pouring water over the leaves of the tea bush.\\n'
         """
         document, about, markup = _read(*(page, self.config, url, content_type, source, metadata, layout, annotation))
         labeller = self.labeller
@@ -208,16 +215,22 @@ class Cleaner:
             trim_memory()  # of arrays
         if found.warnings:
             document = replace(document, losses=document.losses + found.warnings)
-        return CleanPage(
+        cleaned = CleanPage(
             *(document, found.labels, found.probabilities, found.content, found.confidence, shown, about),
             spans=found.spans,
             layout=markup,
             by_method=True,
             roles=block_roles,
         )
+        return choose_parts(cleaned, parts)
 
     def clean(
-        self, page: bytes | str, url: str | None = None, format: str = "text", content_type: str | None = None
+        self,
+        page: bytes | str,
+        url: str | None = None,
+        format: str = "text",
+        content_type: str | None = None,
+        parts: Parts = DEFAULT_PARTS,
     ) -> str:
         """Clean a page and return it in a format; the parameters are as in the function `clean`.
 
@@ -226,7 +239,9 @@ class Cleaner:
         """
         output = find_output(format)
         cleaned = self.document(
-            *(page, url, content_type, ""), output.wants_features, output.wants_metadata, output.wants_layout
+            *(page, url, content_type, ""),
+            *(output.wants_features, output.wants_metadata, output.wants_layout),
+            parts=parts,
         )
         return output.alone(cleaned)
 
@@ -246,6 +261,9 @@ def clean(
     format: str = "text",
     favor: str | None = None,
     timeout: float | None = None,
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
+    headline: str = "",
 ) -> str:
     r"""Clean a web page with the bundled model.
 
@@ -256,13 +274,19 @@ def clean(
     With `timeout` the page is cleaned in a child process, which is reused. Raises TimeLimitError if the page takes
     more seconds, and ChildError if it crashes the process or takes more than 1 GB of memory.
 
+    `include` and `exclude` name parts of the page to keep or drop, such as comments, tables or links; ``victor list
+    parts`` shows all of them. `headline` is always (the default), never, or model: only if the model keeps it.
+
     Warns if the page looks like a path or an address: read the file or fetch the address first.
 
     >>> clean("<nav><a href='/'>Home</a> <a href='/tea'>Tea</a></nav><p>Tea is <b>hot</b>. It is made by pouring water "
     ...       "over the cured leaves of the tea bush, and it is drunk all over the world.</p>", format="markdown")
     'Tea is **hot**. It is made by pouring water over the cured leaves of the tea bush, and it is drunk all over the
     world.\n'
+    >>> clean("<p>Tea is <b>hot</b>. It is drunk all over the world.", format="markdown", exclude=["formatting"])
+    'Tea is hot. It is drunk all over the world.\n'
     """
+    parts = Parts.of(include, exclude, headline)
     words = page.split(None, 1) if isinstance(page, str) and len(page) < _LONGEST_PLACE else []
     if len(words) == 1 and "<" not in page and _PLACE.search(words[0]):
         kind, instead = "path", "read the file first: victorpy.clean(Path(...).read_bytes())"
@@ -272,25 +296,25 @@ def clean(
             f"{words[0]!r} looks like the {kind} of a page, but it is cleaned as text; {instead}", stacklevel=2
         )
     if timeout is None:
-        return _clean_here(page, url, format, favor)
+        return _clean_here(page, url, format, favor, parts)
     from victorpy.base import child  # only on request
 
     function, prepare = f"{__name__}:_clean_here", f"{__name__}:_prepare"
-    return str(child.call(function, (page, url, format, favor), timeout, prepare))
+    return str(child.call(function, (page, url, format, favor, parts), timeout, prepare))
 
 
-def _prepare(page: bytes | str, url: str | None, format: str, favor: str | None) -> None:
+def _prepare(page: bytes | str, url: str | None, format: str, favor: str | None, parts: Parts) -> None:
     """Load what `_clean_here` needs."""
-    _clean_first_page(format, favor)
+    _clean_first_page(format, favor, parts)
 
 
 @cache
-def _clean_first_page(format: str, favor: str | None) -> None:
-    _clean_here("<p>Tea is hot.", None, format, favor)
+def _clean_first_page(format: str, favor: str | None, parts: Parts) -> None:
+    _clean_here("<p>Tea is hot.", None, format, favor, parts)
 
 
-def _clean_here(page: bytes | str, url: str | None, format: str, favor: str | None) -> str:
-    return _default_cleaner(favor).clean(page, url, format)
+def _clean_here(page: bytes | str, url: str | None, format: str, favor: str | None, parts: Parts) -> str:
+    return _default_cleaner(favor).clean(page, url, format, parts=parts)
 
 
 def docview(page: bytes | str, url: str | None = None, favor: str | None = None, **parameters: Any) -> DocView:

@@ -16,6 +16,7 @@ from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Signed
 from victorpy.errors import AnnotationError, DecodeError, ParseError, VictorError
 from victorpy.methods import Method, load_method
+from victorpy.model.parts import DEFAULT_PARTS, Parts
 from victorpy.outputs import OUTPUTS, CleanPage, Output, find_output
 from victorpy.sites.grouping import site_of
 
@@ -91,6 +92,7 @@ class PageCleaner:
                 metadata=self.output.wants_metadata,
                 layout=self.output.wants_layout,
                 annotation=record.is_annotation,
+                parts=self.plan.parts,
             )
             return self._describe(cleaned, digest, size)
         except Exception as error:  # a bug in victorpy must not affect other pages
@@ -158,12 +160,14 @@ def clean_record(
     method: str | None = None,
     favor: str | None = None,
     allow_code: bool = False,
+    parts: Parts = DEFAULT_PARTS,
 ) -> dict[str, Any]:
     """Clean a record and return a row. If the page fails, the row contains the reason, and nothing is raised.
 
     Use this function in engines that map a function over records. A record has `html` (bytes or text) and may have
     `url`, `content_type` and `name`. The row has, among others, `text`, `title`, `status` (kept, empty, skipped,
-    failed), `kind` and `reason`. The model is loaded once per process. `allow_code` is as in `Cleaner.load`.
+    failed), `kind` and `reason`. The model is loaded once per process. `allow_code` is as in `Cleaner.load`, and
+    `parts` as in `Cleaner.document`.
 
     >>> row = clean_record({"url": "http://tea.example/", "html": "<p>Tea is made by pouring hot water over the cured "
     ...                     "leaves of the tea bush, and it is drunk all over the world.</p>"})
@@ -172,7 +176,8 @@ def clean_record(
     >>> clean_record({"url": "http://tea.example/"})["reason"]
     "there is no page in the field 'html'; the row has these fields: url"
     """
-    pages = _page_cleaner(Plan(format=format, method=Method(method, model=model, favor=favor, allow_code=allow_code)))
+    chosen = Method(method, model=model, favor=favor, allow_code=allow_code)
+    pages = _page_cleaner(Plan(format=format, parts=parts, method=chosen))
     if not isinstance(record, Record):
         from victorpy.batch.sources.rows import field_record
 

@@ -12,6 +12,7 @@ from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Detector, Keep, load_detector
 from victorpy.methods import Method
+from victorpy.model.parts import DEFAULT_PARTS, Parts
 from victorpy.outputs import find_output
 from victorpy.sites.grouping import SAMPLE, SITE_KEYS, site_of
 
@@ -60,6 +61,8 @@ class Plan:
     to: str = "folder"
     """Kind of output."""
     format: str = "text"
+    parts: Parts = DEFAULT_PARTS
+    """Parts of the pages to keep or drop."""
     method: Method = field(default_factory=Method)
     make: Callable[[], Cleaner] | None = None
     """Returns the cleaner, if `method.load` does not: the cleaner may have learned from a site."""
@@ -129,6 +132,8 @@ class Plan:
             "site": list(self.learned_from) if any(self.learned_from) else None,
             "by site": [self.sample] if self.by_site else None,
         }
+        if self.parts != DEFAULT_PARTS:
+            identity["parts"] = self.parts.identity()
         if self.by_site:
             identity |= {"site key": self.site_key, "buckets": self.buckets}
         if self.learned:

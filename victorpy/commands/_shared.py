@@ -21,6 +21,7 @@ from victorpy.config import load_config
 from victorpy.dedup.base import DETECTORS, KEEP, Keep
 from victorpy.errors import ConfigError, ModelError, OutputError
 from victorpy.methods import OLD_NAMES, Method
+from victorpy.model.parts import HEADLINES, PARTS, Parts
 from victorpy.model.store import bundled_models, find_model
 from victorpy.sites.grouping import SAMPLE, SITE_KEYS
 
@@ -67,6 +68,12 @@ def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGro
     add("--method", metavar="NAME", help="a method such as sst; victor list methods shows all")
     add("--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the method")
     add("--favor", choices=FAVORS, help="avoid noise (precision) or avoid losing content (recall)")
+
+    add = parser.add_argument_group("parts of the page (docs/guides/cleaning.md)").add_argument
+    names: dict[str, Any] = {"action": "append", "default": [], "metavar": "PARTS"}
+    add("--with", dest="include", help="keep these parts, separated by commas: comments, byline, tags, ...", **names)
+    add("--without", dest="exclude", help=f"drop these parts: {', '.join(PARTS)}", **names)
+    add("--headline", choices=HEADLINES, help="keep the headline always (default), never, or if the model does")
 
     page = parser.add_argument_group("input")
     add = page.add_argument
@@ -166,6 +173,7 @@ def plan_of(arguments: Arguments, method: Method, jobs: int = 1, **settings: Any
     largest = positive(arguments, "max_size", reading.most_bytes / 1e6)
     return Plan(
         format=arguments.format,
+        parts=parts_of(arguments),
         method=method,
         limits=Limits(jobs, positive(arguments, "timeout", limits.deadline), int(memory * 1e6)),
         read=ReadOptions(
@@ -180,6 +188,11 @@ def plan_of(arguments: Arguments, method: Method, jobs: int = 1, **settings: Any
         dedup=dedup_of(arguments),
         **settings,
     )
+
+
+def parts_of(arguments: Arguments) -> Parts:
+    """Return the parts of the page to keep or drop. Raises if a name is wrong."""
+    return Parts.of(arguments.include, arguments.exclude, arguments.headline or "")
 
 
 def positive(arguments: Arguments, name: str, default: float) -> float:
@@ -223,6 +236,8 @@ def retry_defaults(arguments: Arguments, previous: Mapping[str, Any]) -> dict[st
         defaults |= {"site": site, "labelled": labelled, "by_site": bool(previous["by site"]), "sample": sample}
         if previous["by site"]:  # versions before 0.2 grouped pages by host
             defaults["site_key"] = previous.get("site key", "host")
+    if "parts" in previous and not (arguments.include or arguments.exclude or arguments.headline):
+        defaults |= previous["parts"]
     if previous.get("dedup") and not arguments.dedup:
         settings = dict(previous["dedup"])
         defaults |= {"dedup": settings.pop("method"), "keep": settings.pop("keep")}

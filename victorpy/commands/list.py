@@ -22,6 +22,7 @@ from victorpy.errors import ModelError
 from victorpy.features import FEATURES
 from victorpy.labellers.base import LABELLERS
 from victorpy.methods import method_names
+from victorpy.model.parts import PARTS
 from victorpy.model.store import bundled_models, find_model
 from victorpy.outputs import OUTPUTS
 from victorpy.peers import PEERS, installed_peers
@@ -89,6 +90,11 @@ def formats() -> Descriptions:
     return {name: OUTPUTS.get(name).description for name in OUTPUTS}
 
 
+def parts() -> Descriptions:
+    """A part of a page is something that you can keep or drop (victor clean --with, --without)."""
+    return PARTS
+
+
 def containers() -> Descriptions:
     """A container is a kind of file that a batch run writes pages to (victor clean --to)."""
     return {name: _first_line(SINKS.get(name)) for name in SINKS}
@@ -115,6 +121,6 @@ def _first_line(thing: object) -> str:
 
 KINDS = {
     function.__name__: function
-    for function in (models, methods, configs, formats, containers, dedup, features, datasets)
+    for function in (models, methods, configs, formats, parts, containers, dedup, features, datasets)
 }
 """Functions that return the names and descriptions of all things of one kind. `victor list` prints their docstrings."""

@@ -69,6 +69,8 @@ class CleanPage:
     """Whether a method assigned the labels, rather than a person."""
     roles: tuple[Role, ...] = ()
     """The role of each block, if roles were requested."""
+    without: frozenset[str] = frozenset()
+    """Markup that formats leave out: ``images``, ``links``, ``formatting``."""
 
     def __repr__(self) -> str:
         kept = sum(label.is_content for label in self.labels)

@@ -118,6 +118,8 @@ class Structure:
     document: Document
     notes: Notes
     parts: Iterable[Part]
+    without: frozenset[str] = frozenset()
+    """Markup to leave out."""
 
     @classmethod
     def of(cls, page: CleanPage, page_parts: Sequence[TextPart] | None = None) -> Structure:
@@ -127,7 +129,7 @@ class Structure:
         """
         document = page.document
         if len(page.labels) > STRIDE:
-            return cls(document, NO_NOTES, parts(page) if page_parts is None else page_parts)
+            return cls(document, NO_NOTES, parts(page) if page_parts is None else page_parts, page.without)
         text_parts = [*parts(page)] if page_parts is None else page_parts
         kept = [block for part in text_parts for segment in _segments(part) for block in segment.blocks]
         notes = find_notes(document, kept)
@@ -137,8 +139,8 @@ class Structure:
                 found += _without_inline_notes(part, notes, document.elements, found)
             else:
                 found.append(part)
-        images = find_images(document, kept)
-        return cls(document, notes, tuple(_with_images(found, images, document) if images else found))
+        images = find_images(document, kept) if "images" not in page.without else []
+        return cls(document, notes, tuple(_with_images(found, images, document) if images else found), page.without)
 
     def outline(self, flow: Iterable[Part] | None = None, within: int = -1) -> Iterator[tuple[Part, Places]]:
         """Yield every part with the quotations, list items and notes around it, outermost first.
@@ -344,8 +346,8 @@ class Structure:
         if marks not in self._samples:
             link = max((element for style, element in marks if style == "link"), default=-1)
             href = self.document.elements.attributes[link]["href"] if link >= 0 else ""
-            href = safe_link(href, self.document.base_url) if href else ""
-            styles = frozenset(style for style, _ in marks if style != "link")
+            href = safe_link(href, self.document.base_url) if href and "links" not in self.without else ""
+            styles = frozenset(style for style, _ in marks if style != "link" and "formatting" not in self.without)
             self._samples[marks] = Run("", styles, href, link if href else -1)
         run = self._samples[marks]._replace(text=text)
         if found and found[-1][1:] == run[1:]:

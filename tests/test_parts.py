@@ -1,0 +1,235 @@
+"""Users switch parts of a page on and off; the rest of the text stays the same in every format."""
+
+import itertools
+import json
+import re
+from functools import partial
+
+import pytest
+
+from tests.support.commands import victor as run_victor
+from victorpy import Cleaner, ConfigError, Label, Parts, clean, clean_record
+from victorpy.model.parts import PARTS, choose_parts
+from victorpy.outputs import OUTPUTS
+
+TEXT = "It is made by pouring hot water over the cured leaves of the tea bush, and it is drunk all over the world."
+PAGE = f"""<html><head><title>All about tea - Tea shop</title></head><body>
+<nav><a href="/">Home</a> <a href="/tea">Tea</a> <a href="/shop">Shop</a></nav>
+<article><h1>All about tea</h1>
+<p class="byline">By Ann Lee, 17 May 2024</p>
+<p>Tea is a <a href="/drink">drink</a> that is <b>very</b> old.<sup><a href="#fn1" id="ref1">1</a></sup> {TEXT}</p>
+<figure><img src="/tea.jpg" width="600" alt="A cup of tea on a table in the garden">
+<figcaption>A cup of green tea in the garden of the tea house.</figcaption></figure>
+<p>Green tea is not oxidised at all. {TEXT} Many people drink several cups of it every day.</p>
+<table><caption>How long to brew tea</caption><tr><th>Tea</th><th>Minutes</th></tr><tr><td>Green</td><td>2</td></tr>
+<tr><td>Black</td><td>4</td></tr></table>
+<p>The following program tells you when the tea is ready. {TEXT}</p>
+<pre>import time
+time.sleep(240)</pre>
+<p>Black tea is oxidised for several hours before the leaves are dried and sorted. {TEXT}</p>
+<ol class="footnotes"><li id="fn1">The oldest written record of tea is very old. <a href="#ref1">↩</a></li></ol>
+<p class="tags">Tags: <a href="/t/tea">tea</a>, <a href="/t/drinks">drinks</a></p>
+</article>
+<section class="comments"><h2>2 comments</h2>
+<div class="comment"><p>I have been drinking green tea for years, and I can only recommend it to everybody.</p></div>
+<div class="comment"><p>Black tea with milk is better, of course, at least on a cold morning in the winter.</p></div>
+</section><footer>Copyright 2024 Tea shop</footer></body></html>"""
+
+victor = partial(run_victor, text=True)
+
+MARKS = {
+    "headline": "All about tea",
+    "byline": "Ann Lee",
+    "tags": "drinks",
+    "comments": "drinking green tea for years",
+    "captions": "green tea in the garden",
+    "notes": "oldest written record of tea",
+    "tables": "Minutes",
+    "code": "time.sleep",
+    "images": "on a table",
+}
+"""Words that only occur in a part."""
+
+
+@pytest.fixture(scope="module")
+def cleaner():
+    return Cleaner.load()
+
+
+@pytest.fixture(scope="module")
+def everything(cleaner):
+    """The page with all its blocks kept."""
+    page = cleaner.document(PAGE, "https://tea.example/about")
+    labels = tuple(Label.PARAGRAPH for _ in page.labels)
+    return page.__class__(page.document, labels, by_method=True)
+
+
+def words(text):
+    return re.findall(r"\w+", text)
+
+
+@pytest.mark.parametrize("part", MARKS)
+def test_a_part_is_dropped_and_nothing_else(everything, part):
+    text = choose_parts(everything, Parts.of(exclude=part)).text
+    for other, mark in MARKS.items():
+        assert (mark in text) is (other != part), other
+    assert "Green tea is not oxidised" in text
+
+
+def test_reference_marks_go_with_the_notes(everything):
+    assert "very old. It is made" in choose_parts(everything, Parts.of(exclude="notes")).text
+    assert "[^1]" in everything.to("markdown")
+    assert "very** old. It is made" in choose_parts(everything, Parts.of(exclude="notes")).to("markdown")
+
+
+@pytest.mark.parametrize(
+    ("part", "gone"), [("links", "https://tea.example/drink"), ("images", "tea.jpg"), ("formatting", "**very**")]
+)
+def test_markup_is_left_out(everything, part, gone):
+    assert gone in everything.to("markdown")
+    chosen = choose_parts(everything, Parts.of(exclude=part))
+    assert gone not in chosen.to("markdown")
+    if part != "images":  # the alternative text goes with the image
+        assert chosen.text == everything.text
+    if part != "formatting":
+        assert gone not in chosen.to("html")
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "html", "cleaneval"])
+def test_the_text_is_the_same_in_every_format(everything, format):
+    names = ["byline", "tags", "comments", "captions", "tables", "code", "headline"]
+    for size in range(len(names)):
+        for chosen in itertools.combinations(names, size):
+            page = choose_parts(everything, Parts.of(exclude=chosen))
+            written = page.to(format)
+            for name in names[: -1 if format == "html" else None]:  # the headline is also the title
+                assert (MARKS[name] in written) is (name not in chosen), (name, chosen)
+
+
+def test_combined_switches_drop_what_single_switches_drop(everything):
+    """A switch for one part does not change the text of another."""
+    whole = words(everything.text)
+    for pair in itertools.combinations(MARKS, 2):
+        dropped = [len(whole) - len(words(choose_parts(everything, Parts.of(exclude=part)).text)) for part in pair]
+        both = len(whole) - len(words(choose_parts(everything, Parts.of(exclude=pair)).text))
+        if pair != ("captions", "tables"):  # the caption of a table belongs to both
+            assert both == sum(dropped), pair
+
+
+@pytest.mark.parametrize("part", ["byline", "tags", "comments", "captions"])
+def test_a_part_is_added(cleaner, part):
+    page = cleaner.document(PAGE, parts=Parts.of(include=part))
+    assert MARKS[part] in page.text
+    assert "Copyright" not in page.text
+    assert "Home" not in page.text
+    assert MARKS[part] not in cleaner.document(PAGE, parts=Parts.of(exclude=part)).text
+
+
+def test_comments_stay_where_they_are_the_page(cleaner):
+    posts = "".join(f'<div class="comment"><p>Post {n}: {TEXT}</p></div>' for n in range(6))
+    thread = f"<title>Which tea?</title><h1>Which tea?</h1><div id=comments>{posts}</div>"
+    assert "Post 3" in cleaner.document(thread, parts=Parts.of(exclude="comments")).text
+
+
+def test_the_headline(cleaner):
+    texts = {how: clean(PAGE, headline=how) for how in ("always", "never", "model")}
+    assert texts["always"].startswith("All about tea\n")
+    assert "All about tea" not in texts["never"]
+    assert texts["never"] in texts["always"]
+    assert clean(PAGE, exclude="headline") == texts["never"]
+    assert clean(PAGE, include="headline") == texts["always"]
+    assert clean("", headline="always") == clean("", headline="model") == ""
+    nav = "<title>Tea</title><h1>Tea</h1><ul><li><a href='/'>Home</a><li><a href='/a'>About</a></ul>"
+    assert Cleaner.load(favor="precision").clean(nav, parts=Parts.of(headline="always")) in {"", "Tea\n"}
+
+
+def test_the_headline_is_kept_by_the_model_if_it_is_as_probable_as_other_text(cleaner):
+    page = cleaner.document(PAGE)
+    number = page.document.texts.index("All about tea")
+    for probability, is_kept in ((0.0, False), (1.0, True)):
+        content = tuple(probability if other == number else 0.5 for other in range(len(page.labels)))
+        changed = page.__class__(page.document, page.labels, page.probabilities, content)
+        labels = choose_parts(changed, Parts.of(headline="model")).labels
+        assert labels[number].is_content is is_kept
+
+
+def test_a_continuation_does_not_join_the_text_before_a_dropped_block(everything):
+    number = everything.document.texts.index("By Ann Lee, 17 May 2024")
+    labels = list(everything.labels)
+    labels[number + 1] = Label.CONTINUATION
+    page = everything.__class__(everything.document, tuple(labels), by_method=True)
+    chosen = choose_parts(page, Parts.of(exclude="byline"))
+    assert chosen.labels[number : number + 2] == (Label.OTHER, Label.PARAGRAPH)
+    assert "All about tea\n\nTea is a drink" in chosen.text
+
+
+def test_labels_and_probabilities_agree(cleaner):
+    page = cleaner.document(PAGE, parts=Parts.of(exclude="headline", include="comments"))
+    assert len(page.labels) == len(page.probabilities) == len(page.content)
+    number = page.document.texts.index("All about tea")
+    assert page.probabilities[number] == pytest.approx(1 - page.content[number])
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"exclude": "link"}, r"unknown part 'link' \(did you mean 'links'\?\); the parts are headline, byline"),
+        ({"include": ["tags", "zzz"]}, "unknown part 'zzz'; the parts are"),
+        ({"include": "tags", "exclude": "links,tags"}, "tags cannot be both included and excluded"),
+        ({"headline": "alwayz"}, r"headline must be one of always, never, model, not 'alwayz' \(did you mean 'always'"),
+        ({"headline": "always", "exclude": "headline"}, "headline=always contradicts the choice of parts"),
+    ],
+)
+def test_wrong_names(choice, message):
+    with pytest.raises(ConfigError, match=message):
+        Parts.of(**choice)
+
+
+def test_names_are_lists_or_separated_by_commas():
+    assert (
+        Parts.of(exclude="links, images,")
+        == Parts.of(exclude=["links", "images"])
+        == Parts.of(exclude=["links,images"])
+    )
+    assert Parts.of() == Parts()
+    assert set(MARKS) <= set(PARTS)
+
+
+def test_command_batch_and_python_give_the_same_text(tmp_path):
+    page = tmp_path / "tea.html"
+    page.write_text(PAGE)
+    switches = ["--without", "links,tables", "--without", "code", "--with", "comments", "--headline", "never"]
+    choice = {"include": "comments", "exclude": ["links", "tables", "code"], "headline": "never"}
+    by_python = clean(PAGE, format="markdown", **choice)
+    assert "drinking green tea" in by_python
+    assert "Minutes" not in by_python
+    command = victor("clean", "--format", "markdown", *switches, page)
+    assert command.stdout == by_python
+    victor("clean", "--format", "markdown", *switches, page, "-o", f"{tmp_path}/out.jsonl/", "--jobs", "1")
+    (part,) = (tmp_path / "out.jsonl").glob("part-*.jsonl")
+    assert json.loads(part.read_text())["text"] == by_python
+    assert clean_record({"html": PAGE}, "markdown", parts=Parts.of(**choice))["text"] == by_python
+
+
+def test_errors_of_the_command(tmp_path):
+    page = tmp_path / "tea.html"
+    page.write_text(PAGE)
+    wrong = victor("clean", "--without", "tabels", page)
+    assert wrong.returncode == 2
+    assert "unknown part 'tabels' (did you mean 'tables'?)" in wrong.stderr
+    assert victor("list", "parts").stdout.startswith("headline")
+
+
+def test_a_run_is_not_resumed_with_other_parts(tmp_path):
+    page = tmp_path / "tea.html"
+    page.write_text(PAGE)
+    arguments = ("clean", page, "-o", f"{tmp_path}/out.jsonl/", "--jobs", "1")
+    assert victor(*arguments).returncode == 0
+    other = victor(*arguments, "--without", "code")
+    assert "parts" in other.stderr
+
+
+def test_all_formats_take_all_switches(cleaner):
+    chosen = cleaner.document(PAGE, features=True, metadata=True, layout=True, parts=Parts.of(exclude=PARTS))
+    for name in OUTPUTS:
+        assert "Minutes" not in chosen.to(name) or name in {"anno", "jsonl"}

@@ -1,0 +1,243 @@
+"""The parts of a page that users switch on and off: their names, what they mean, and how they are kept or dropped.
+
+A labeller decides what is content. Then `choose_parts` adds and drops whole parts of the page, such as its comments, so
+the text is the same in every format. Parts that are only markup, such as links, are left out when a format is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from victorpy.document import STRIDE, Block, Document, Label, Role, Spans
+from victorpy.errors import ConfigError, suggest
+from victorpy.model.roles import assign_roles
+from victorpy.outputs.base import CleanPage, KeptBlocks
+from victorpy.outputs.notes import find_notes
+from victorpy.outputs.tables import Table
+from victorpy.outputs.tables import parts as text_parts
+
+PARTS = {
+    "headline": "the headline of the page",
+    "byline": "author, date and place, next to the headline",
+    "tags": "keywords and categories",
+    "comments": "comments of readers, unless they are the page, as in a forum",
+    "captions": "captions and credits of pictures and tables",
+    "notes": "footnotes, lists of references, and the marks that refer to them",
+    "tables": "tables of data with their captions",
+    "code": "listings",
+    "images": "images and videos, and their alternative texts",
+    "links": "addresses of links; their text stays",
+    "formatting": "bold, italic and other styles; their text stays",
+}
+"""The parts of a page and their descriptions."""
+
+ROLES = {
+    "headline": Role.HEADLINE,
+    "byline": Role.BYLINE,
+    "tags": Role.TAGS,
+    "comments": Role.COMMENT,
+    "captions": Role.CAPTION,
+    "notes": Role.NOTE,
+    "code": Role.CODE,
+}
+"""The roles of the blocks that belong to a part."""
+
+MARKUP = frozenset(["images", "links", "formatting"])
+"""Parts that formats leave out."""
+
+HEADLINES = ("always", "never", "model")
+"""Values of `headline`."""
+
+_AFTER_HEADLINE, _BEFORE_HEADLINE = 8, 3  # blocks near the headline that may be a byline
+_AFTER_CONTENT = 12  # blocks after the last kept block that may be tags
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A user's choice of parts. All other parts are kept or dropped by default.
+
+    >>> Parts.of(include="comments", exclude="links, images").excluded == {"links", "images"}
+    True
+    >>> Parts.of(exclude=["link"])
+    Traceback (most recent call last):
+    victorpy.errors.ConfigError: unknown part 'link' (did you mean 'links'?); the parts are headline, byline, ...
+    """
+
+    included: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
+    headline: str = ""
+    """``always``, ``never`` or ``model``; empty if the user did not choose. See `of`."""
+
+    @classmethod
+    def of(cls, include: str | Iterable[str] = (), exclude: str | Iterable[str] = (), headline: str = "") -> Self:
+        """Check the names of parts, given as a list or separated by commas.
+
+        `headline` is ``always``, ``never`` or ``model``: the headline is kept only if the model considers it content.
+        Raises ConfigError if a name does not exist, or if a part is both included and excluded.
+        """
+        included, excluded = _names(include), _names(exclude)
+        if included & excluded:
+            raise ConfigError(f"{min(included & excluded)} cannot be both included and excluded")
+        if headline and headline not in HEADLINES:
+            names = ", ".join(HEADLINES)
+            raise ConfigError(f"headline must be one of {names}, not {headline!r}{suggest(headline, HEADLINES)}")
+        by_name = "always" if "headline" in included else "never" if "headline" in excluded else headline
+        if headline and by_name != headline:
+            raise ConfigError(f"headline={headline} contradicts the choice of parts; leave one of them out")
+        return cls(included - {"headline"}, excluded - {"headline"}, by_name)
+
+    def identity(self) -> dict[str, Any]:
+        """Return the choice as plain data."""
+        return {"include": sorted(self.included), "exclude": sorted(self.excluded), "headline": self.headline}
+
+
+DEFAULT_PARTS = Parts()
+
+
+def _names(names: str | Iterable[str]) -> frozenset[str]:
+    entries = [names] if isinstance(names, str) else names
+    found = frozenset(name.strip() for entry in entries for name in entry.split(",") if name.strip())
+    for name in sorted(found - PARTS.keys()):
+        raise ConfigError(f"unknown part {name!r}{suggest(name, PARTS)}; the parts are {', '.join(PARTS)}")
+    return found
+
+
+def choose_parts(page: CleanPage, parts: Parts) -> CleanPage:
+    """Return the page with the chosen parts. Blocks of all other parts keep their labels."""
+    if parts == DEFAULT_PARTS:
+        return page
+    document = page.document
+    roles = page.roles
+    if not roles and (parts.headline or not ROLES.keys().isdisjoint(parts.included | parts.excluded)):
+        roles = assign_roles(document, page.labels)
+    dropped = {number for part in parts.excluded & ROLES.keys() for number in _numbers(roles, ROLES[part])}
+    added = dict.fromkeys(_additions(page, roles, parts), Label.PARAGRAPH)
+    headline = _numbers(roles, Role.HEADLINE)
+    if parts.headline == "always":
+        added |= {number: Label.HEADER for number in headline if any(map(_is_content, page.labels[number:]))}
+    elif parts.headline == "never" or (parts.headline == "model" and page.content):
+        dropped |= {number for number in headline if parts.headline == "never" or not _is_likely(number, page)}
+    if "comments" in parts.excluded and not _are_beside(page, roles):
+        dropped -= set(_numbers(roles, Role.COMMENT))
+    if "tables" in parts.excluded and document.has_tag("table"):
+        elements = document.elements
+        tables = [part.element for part in text_parts(page) if isinstance(part, Table)]
+        dropped |= {n for table in tables for n in range(elements.first_block[table], elements.stop_block[table])}
+    hidden = set()  # elements inside blocks
+    if "images" in parts.excluded and document.has_tag("img"):
+        hidden |= {number for number, tag in enumerate(document.elements.tag) if tag == "img"}
+    if "notes" in parts.excluded and len(page.labels) <= STRIDE:
+        notes = find_notes(document, [block for block, _ in KeptBlocks(page)])
+        tag, parent = document.elements.tag, document.elements.parent
+        raised = {parent[number] for number in notes.references if tag[parent[number]] == "sup"}
+        hidden |= raised | notes.references.keys() | notes.definitions.keys()
+    spans: dict[int, Spans] = {}
+    if hidden:
+        spans = dict(_spans_outside(document, hidden, page))
+        dropped |= {number for number, kept in spans.items() if not kept}
+    labels = _relabelled(page.labels, added, dropped)
+    probabilities = page.probabilities
+    if page.content and probabilities:  # of the new labels
+        rows = zip(probabilities, page.content, page.labels, labels, strict=True)
+        probabilities = tuple(
+            old_probability if _is_content(old) == _is_content(new) else content if _is_content(new) else 1 - content
+            for old_probability, content, old, new in rows
+        )
+    if spans.keys() - dropped:
+        old_spans = page.spans or (None,) * len(labels)
+        page = replace(page, spans=tuple(spans.get(number, old_spans[number]) for number in range(len(labels))))
+    return replace(page, labels=labels, probabilities=probabilities, without=parts.excluded & MARKUP)
+
+
+def _is_content(label: Label) -> bool:
+    return label is not Label.OTHER
+
+
+def _numbers(roles: tuple[Role, ...], wanted: Role) -> list[int]:
+    return [number for number, role in enumerate(roles) if role is wanted]
+
+
+def _additions(page: CleanPage, roles: tuple[Role, ...], parts: Parts) -> set[int]:
+    """Return the blocks of included parts that are in or next to the content."""
+    kept = [number for number, label in enumerate(page.labels) if label.is_content]
+    if not kept:
+        return set()
+    first, last = kept[0], kept[-1]
+    headline = next(iter(_numbers(roles, Role.HEADLINE)), first)
+    ranges = {
+        "byline": range(max(headline - _BEFORE_HEADLINE, 0), headline + _AFTER_HEADLINE),
+        "tags": range(min(headline, first), last + _AFTER_CONTENT),
+        "captions": range(first, last),
+        "notes": range(first, len(roles)),
+        "comments": range(first, len(roles)),
+        "code": range(first, last),
+    }
+    return {
+        number
+        for part in parts.included & ranges.keys()
+        for number in _numbers(roles, ROLES[part])
+        if number in ranges[part]
+    }
+
+
+def _is_likely(number: int, page: CleanPage) -> bool:
+    """Whether a block is at least as probable as the least probable kept block that is not a heading."""
+    others = [
+        probability
+        for probability, label in zip(page.content, page.labels, strict=True)
+        if label.is_content and label is not Label.HEADER
+    ]
+    return page.content[number] >= min(others, default=0.0)
+
+
+def _are_beside(page: CleanPage, roles: tuple[Role, ...]) -> bool:
+    """Whether comments are beside the text of the page. Otherwise they are the page."""
+    words = {True: 0, False: 0}
+    for text, label, role in zip(page.document.texts, page.labels, roles, strict=True):
+        if label.is_content and role is not Role.HEADLINE:
+            words[role is Role.COMMENT] += len(text.split())
+    return words[False] >= words[True]
+
+
+def _spans_outside(document: Document, hidden: Collection[int], page: CleanPage) -> Iterator[tuple[int, Spans]]:
+    """Yield the kept blocks with text inside hidden elements, each with the stretches of text outside them."""
+    parent = document.elements.parent
+    is_hidden: dict[int, bool] = {-1: False}
+    for number in range(len(parent)):
+        is_hidden[number] = number in hidden or is_hidden[parent[number]]
+
+    def stretches(block: Block) -> Iterator[tuple[int, int]]:
+        stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
+        old = (page.spans[block.index] if page.spans else None) or ((0, len(block.text)),)
+        for piece, stop in zip(block.pieces, stops, strict=True):
+            for old_start, old_stop in () if is_hidden[piece.element] else old:
+                start, end = max(piece.start, old_start), min(stop, old_stop)
+                if block.text[start:end].strip():
+                    yield start, end
+
+    kept = [number for number, label in enumerate(page.labels) if label.is_content]
+    for first in range(0, len(kept), STRIDE):
+        for block in document.select(kept[first : first + STRIDE]):
+            if any(is_hidden[piece.element] for piece in block.pieces):
+                yield block.index, tuple(stretches(block))
+
+
+def _relabelled(labels: tuple[Label, ...], added: Mapping[int, Label], dropped: Collection[int]) -> tuple[Label, ...]:
+    """Return labels with blocks added and dropped. A segment that loses its first block starts with the next one."""
+    result: list[Label] = []
+    start: Label | None = None  # label of the segment's first block, if that block was dropped
+    for number, label in enumerate(labels):
+        if number in dropped:
+            if label not in {Label.CONTINUATION, Label.OTHER}:
+                start = label
+            result.append(Label.OTHER)
+            continue
+        new = added.get(number, label) if label is Label.OTHER else label
+        if new is Label.CONTINUATION and start is not None:
+            new = start
+        if new is not Label.OTHER:
+            start = None
+        result.append(new)
+    return tuple(result)
