@@ -13,7 +13,7 @@ from typing import Any, Self
 from victorpy.document import STRIDE, Block, Document, Label, Role, Spans
 from victorpy.errors import ConfigError, suggest
 from victorpy.model.roles import assign_roles
-from victorpy.outputs.base import CleanPage, KeptBlocks
+from victorpy.outputs.base import CleanPage
 from victorpy.outputs.notes import find_notes
 from victorpy.outputs.tables import Table
 from victorpy.outputs.tables import parts as text_parts
@@ -44,8 +44,8 @@ ROLES = {
 }
 """The roles of the blocks that belong to a part."""
 
-MARKUP = frozenset(["images", "links", "formatting"])
-"""Parts that formats leave out."""
+LEFT_OUT = frozenset(["images", "links", "formatting", "captions", "notes"])
+"""Parts that formats leave out. They would add the captions of images and the notes of references."""
 
 HEADLINES = ("always", "never", "model")
 """Values of `headline`."""
@@ -128,8 +128,8 @@ def choose_parts(page: CleanPage, parts: Parts) -> CleanPage:
     hidden = set()  # elements inside blocks
     if "images" in parts.excluded and document.has_tag("img"):
         hidden |= {number for number, tag in enumerate(document.elements.tag) if tag == "img"}
-    if "notes" in parts.excluded and len(page.labels) <= STRIDE:
-        notes = find_notes(document, [block for block, _ in KeptBlocks(page)])
+    if "notes" in parts.excluded:
+        notes = find_notes(document, page.labels, complete=True)
         tag, parent = document.elements.tag, document.elements.parent
         raised = {parent[number] for number in notes.references if tag[parent[number]] == "sup"}
         hidden |= raised | notes.references.keys() | notes.definitions.keys()
@@ -148,7 +148,7 @@ def choose_parts(page: CleanPage, parts: Parts) -> CleanPage:
     if spans.keys() - dropped:
         old_spans = page.spans or (None,) * len(labels)
         page = replace(page, spans=tuple(spans.get(number, old_spans[number]) for number in range(len(labels))))
-    return replace(page, labels=labels, probabilities=probabilities, without=parts.excluded & MARKUP)
+    return replace(page, labels=labels, probabilities=probabilities, without=parts.excluded & LEFT_OUT)
 
 
 def _is_content(label: Label) -> bool:

@@ -70,7 +70,7 @@ class CleanPage:
     roles: tuple[Role, ...] = ()
     """The role of each block, if roles were requested."""
     without: frozenset[str] = frozenset()
-    """Markup that formats leave out: ``images``, ``links``, ``formatting``."""
+    """Parts that formats leave out: ``images``, ``links``, ``formatting``, ``captions``, ``notes``."""
 
     def __repr__(self) -> str:
         kept = sum(label.is_content for label in self.labels)

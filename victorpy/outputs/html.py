@@ -38,7 +38,7 @@ def _flow(structure: Structure, flow: Iterable[Part] | None = None, within: int 
                 rows[0] = f"<thead>\n{rows[0]}\n</thead>"
             lines += ["<table>", *rows, "</table>"]
         elif isinstance(part, Image):
-            lines.append(_image(part))
+            lines.append(_image(part, structure))
         elif part.preformatted:
             part_runs = structure.runs(part)
             text = _links(run._replace(styles=run.styles - {"code"}) for run in part_runs)
@@ -114,12 +114,15 @@ def _links(all_runs: Iterable[Run]) -> str:
     return "".join(written)
 
 
-def _image(image: Image) -> str:
+def _image(image: Image, structure: Structure) -> str:
     address, alt = html.escape(image.address), html.escape(image.alt)
-    if image.is_embedded:
-        return f'<p><a href="{address}">{alt}</a></p>'
-    written = f'<img src="{address}" alt="{alt}" />'
-    return f'<p><a href="{html.escape(image.link)}">{written}</a></p>' if image.link else f"<p>{written}</p>"
+    written = f'<a href="{address}">{alt}</a>' if image.is_embedded else f'<img src="{address}" alt="{alt}" />'
+    if image.link and not image.is_embedded:
+        written = f'<a href="{html.escape(image.link)}">{written}</a>'
+    if not image.caption:
+        return f"<p>{written}</p>"
+    caption = "<br>\n".join(_inline(segment, structure) for segment in image.caption)
+    return f"<figure>\n{written}\n<figcaption>{caption}</figcaption>\n</figure>"
 
 
 def _cell(cell: Cell, structure: Structure) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from victorpy.document import Block, Document, Label
-from victorpy.outputs.base import safe_link
+from victorpy.document import Document, Elements, Label
+from victorpy.outputs.base import Segment, safe_link
 
 # Where scripts that load images late keep the address. A set of addresses has the largest image.
 _SETS = ("data-lazy-srcset", "data-srcset", "srcset")
@@ -22,6 +22,8 @@ _MIN_SIDE = 48
 _MAX_DROPPED_WORDS = 12
 _MAX_LEVELS = 4
 _MAX_ADDRESS = 2_000
+_CAPTION = re.compile(r"(?<!\S)(?:wp-caption-text|thumbcaption|image-caption|gallery-caption|caption)(?!\S)")
+_MAX_FIGURE = 60  # elements
 
 
 class Image(NamedTuple):
@@ -34,6 +36,7 @@ class Image(NamedTuple):
     """Address of the link around it."""
     is_embedded: bool = False
     """Whether it is a video or sound."""
+    caption: tuple[Segment, ...] = ()
 
     @property
     def label(self) -> Label:
@@ -41,7 +44,7 @@ class Image(NamedTuple):
         return Label.PARAGRAPH
 
 
-def find_images(document: Document, kept: Sequence[Block]) -> list[tuple[int, Image]]:
+def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, Image]]:
     """Return the images of a page's content, each with the number of blocks before it.
 
     An image belongs to the content if its caption or ``alt`` text is kept, or if it is between kept blocks with hardly
@@ -50,34 +53,48 @@ def find_images(document: Document, kept: Sequence[Block]) -> list[tuple[int, Im
     if not document.has_tag("img"):
         return []
     elements = document.elements
-    tags = elements.tag
-    alternatives = {block.element for block in kept if tags[block.element] == "img"}
-    kept_texts = [block.index for block in kept if tags[block.element] != "img"]
-    not_dropped = {*kept_texts, *(elements.first_block[number] for number in _with_alt(document))}
+    images = [number for number, tag in enumerate(elements.tag) if tag == "img"]
+    alternatives = {elements.first_block[number] for number in images if _has_alt(number, elements)}
+    kept_texts = [number for number, label in enumerate(labels) if label.is_content and number not in alternatives]
+    not_dropped = alternatives.union(kept_texts)
     words_before = [0]
     for number, text in enumerate(document.texts):
         words_before.append(words_before[-1] + (0 if number in not_dropped else len(text.split())))
     found: list[tuple[int, Image]] = []
     addresses = set()
-    for number, tag in enumerate(tags):
+    for number in images:
         place = elements.first_block[number]
-        if tag != "img" or place >= len(words_before):
-            continue  # the annotation tool renders the beginning of a page, with all its elements
+        if place > len(labels):
+            break  # the annotation tool renders the beginning of a page, with all its elements
         image = _image(number, document)
         if image is None or image.address in addresses:
             continue
-        if number in alternatives or _belongs(number, place, kept_texts, words_before, document):
+        has_kept_alt = _has_alt(number, elements) and place < len(labels) and labels[place].is_content
+        if has_kept_alt or _belongs(number, place, kept_texts, words_before, document):
             addresses.add(image.address)
             found.append((place, image))
     return found
 
 
-def _with_alt(document: Document) -> Iterator[int]:
-    """Yield the images whose ``alt`` text is a block."""
-    pairs = zip(document.elements.tag, document.elements.attributes, strict=True)
-    for number, (tag, attributes) in enumerate(pairs):
-        if tag == "img" and attributes.get("alt", "").strip():
-            yield number
+def find_captions(images: Sequence[tuple[int, Image]], elements: Elements) -> dict[int, int]:
+    """Return the image that each caption element belongs to: the last one before it in the same figure."""
+    captions: dict[int, int] = {}
+    for number, (tag, attributes) in enumerate(zip(elements.tag, elements.attributes, strict=True)):
+        if tag != "figcaption" and not ("class" in attributes and _CAPTION.search(attributes["class"])):
+            continue
+        before = bisect_left(images, number, key=lambda pair: pair[1].element)
+        if not before or tag == "caption":
+            continue
+        image = images[before - 1][1].element
+        figure = elements.parent[number]
+        if figure <= image < number and elements.stop[number] - figure <= _MAX_FIGURE:
+            captions[number] = image
+    return captions
+
+
+def _has_alt(image: int, elements: Elements) -> bool:
+    """Whether the ``alt`` text of an image is a block."""
+    return bool(elements.attributes[image].get("alt", "").strip())
 
 
 def _belongs(

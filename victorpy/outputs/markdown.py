@@ -58,7 +58,7 @@ def render_markdown(page: CleanPage, page_parts: Sequence[Part] | None = None) -
         if isinstance(part, Table):
             text = _table(part, structure)
         elif isinstance(part, Image):
-            text = _image(part)
+            text = _image(part, structure)
         elif part.preformatted:
             fence = "`" * max(3, _longest_backticks(part.text) + 1)
             text = f"{fence}{structure.code_language(part)}\n{part.text}\n{fence}"
@@ -148,13 +148,15 @@ def _indent(marker: str) -> str:
     return "  " if marker.startswith("- ") else " " * len(marker)
 
 
-def _image(image: Image) -> str:
+def _image(image: Image, structure: Structure) -> str:
     alt = _escape(image.alt)
     address = _address(image.address)
     if image.is_embedded:
-        return f"[{alt}]({address})"
-    written = f"![{alt}]({address})"
-    return f"[{written}]({_address(image.link)})" if image.link else written
+        written = f"[{alt}]({address})"
+    else:
+        written = f"![{alt}]({address})"
+        written = f"[{written}]({_address(image.link)})" if image.link else written
+    return "\n\n".join([written, *(_inline(segment, structure) for segment in image.caption)])
 
 
 def _inline(segment: Segment, structure: Structure) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import chain, pairwise
 from typing import NamedTuple
 from urllib.parse import unquote, urljoin
 
-from victorpy.document import Block, Document, Elements
+from victorpy.document import Document, Elements, Label
 from victorpy.page.markup import pieces
 
 # Names of classes, ids, roles and relations around references and notes.
@@ -23,6 +23,9 @@ _MARK = re.compile(r"[\[(]?\s*(?:note\s*)?[\w*†‡§]{1,4}\s*[\])]?", re.IGNOR
 _NOTE_TAGS = frozenset(["li", "p", "div", "aside", "dd", "section", "tr"])
 _MAX_LEVELS = 4
 _MAX_NOTE = 4_000
+# Bounds that make the work on hostile pages linear
+_MAX_NOTE_ELEMENTS = 400
+_MAX_REFERENCE_ELEMENTS = 8
 
 
 class Notes(NamedTuple):
@@ -36,42 +39,74 @@ class Notes(NamedTuple):
     """Elements that contain only a mark or a link back to the text."""
     inline: frozenset[int] = frozenset()
     """Notes inside the paragraph that refers to them: both reference and definition."""
+    blocks: frozenset[int] = frozenset()
+    """Numbers of the blocks with the text of notes."""
 
 
 NO_NOTES = Notes({}, {})
 
 
-def find_notes(document: Document, kept: Sequence[Block]) -> Notes:
-    """Find the notes of a page whose reference and text are both kept. They are labelled by the marks of the page."""
+def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> Notes:
+    """Find the notes whose reference is kept. They are labelled by the marks of the page.
+
+    Without `complete`, the text of a note must be kept too.
+    """
     elements = document.elements
-    links = {link: target for link, target in _links_within(document) if link != target}
+    links = dict(_links_within(document))
     inline = {
         number
         for number, attributes in enumerate(elements.attributes)
         if "class" in attributes and elements.tag[number] == "span" and _INLINE_NOTE.search(attributes["class"])
+        if elements.stop[number] - number <= _MAX_NOTE_ELEMENTS
     }
-    if not links and not inline:
+    candidates = {link: note for link, target in links.items() if (note := _definition(link, target, elements)) >= 0}
+    if not candidates and not inline:
         return NO_NOTES
-    texts: dict[int, str] = {}
-    for block in kept:
-        for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
-            texts[piece.element] = texts.get(piece.element, "") + text
-    sizes = _sizes(texts, elements)
-    found = {number: number for number in inline if sizes[number]}
-    for link, target in links.items():
-        note = _definition(link, target, links, texts, sizes, elements)
-        if note >= 0 and sizes[link]:
+    texts, block_of = _texts(document, inline.union(candidates, candidates.values()))
+    is_kept = [label.is_content for label in labels]
+    found = {number: number for number in inline if number in block_of and is_kept[block_of[number]]}
+    links_back: dict[int, int] = {}
+    for link, note in candidates.items():
+        has_text = complete or any(is_kept[elements.first_block[note] : elements.stop_block[note]])
+        if not has_text or note not in block_of or link not in block_of or not is_kept[block_of[link]]:
+            continue
+        if note not in links_back:
+            targets = [links[number] for number in range(note, elements.stop[note]) if number in links]
+            links_back[note] = min(targets, default=len(elements))
+        is_raised = elements.tag[elements.parent[link]] == "sup" or "sup" in elements.tag[link : elements.stop[link]]
+        is_note = _is_named(link, links[link], elements) or (is_raised and links_back[note] <= link)
+        if is_note and _MARK.fullmatch(_text(link, texts, elements).strip()):
             found[link] = note
+    notes = sorted(set(found.values()))
+    sections = {note for note, inner in pairwise(notes) if inner < elements.stop[note]}  # they contain notes
+    found = {link: note for link, note in found.items() if note not in sections}
     if not found:
         return NO_NOTES
-    labels: dict[int, str] = {}
+    labelled = _labelled(found, inline, texts, elements)
+    hidden = frozenset(_hidden(labelled, inline, links, texts, elements))
+    blocks = [range(elements.first_block[note], elements.stop_block[note]) for note in labelled if note not in inline]
+    return Notes(
+        {link: labelled[note] for link, note in found.items()},
+        labelled,
+        hidden,
+        frozenset(inline & labelled.keys()),
+        frozenset(chain.from_iterable(blocks)),
+    )
+
+
+def _labelled(found: dict[int, int], inline: set[int], texts: dict[int, str], elements: Elements) -> dict[int, str]:
+    """Return the label of each note: its mark on the page, or a free number."""
+    labelled: dict[int, str] = {}
+    used: set[str] = set()
+    free = 1
     for link in sorted(found):
-        mark = "" if link in inline else re.sub(r"\W", "", _text(link, texts, elements))
-        free = next(number for number in map(str, count(len(labels) + 1)) if number not in labels.values())
-        labels.setdefault(found[link], free if not mark or mark in labels.values() else mark)
-    references = {link: labels[note] for link, note in found.items()}
-    hidden = frozenset(_hidden(labels, inline, links, texts, elements))
-    return Notes(references, labels, hidden, frozenset(inline & labels.keys()))
+        if found[link] not in labelled:
+            mark = "" if link in inline else re.sub(r"\W", "", _text(link, texts, elements))
+            while not mark or mark in used:
+                mark, free = str(free), free + 1
+            labelled[found[link]] = mark
+            used.add(mark)
+    return labelled
 
 
 def _links_within(document: Document) -> Iterator[tuple[int, int]]:
@@ -96,33 +131,42 @@ def _links_within(document: Document) -> Iterator[tuple[int, int]]:
             yield number, target
 
 
-def _sizes(texts: dict[int, str], elements: Elements) -> list[int]:
-    """Return the number of kept characters inside each element."""
-    sizes = [len(texts.get(number, "")) for number in range(len(elements))]
-    for number in range(len(elements) - 1, 0, -1):
-        if elements.parent[number] >= 0:
-            sizes[elements.parent[number]] += sizes[number]
-    return sizes
-
-
-def _definition(
-    link: int, target: int, links: dict[int, int], texts: dict[int, str], sizes: list[int], elements: Elements
-) -> int:
-    """Return the element of the note that a link refers to, or -1 if the link is no reference."""
-    tags, parents = elements.tag, elements.parent
-    if target < link or sizes[link] > 12 or not _MARK.fullmatch(_text(link, texts, elements).strip()):
+def _definition(link: int, target: int, elements: Elements) -> int:
+    """Return the element of the note that a link may refer to, or -1 if it leads to no place for a note."""
+    if target <= link or elements.stop[link] - link > _MAX_REFERENCE_ELEMENTS:
         return -1
     note = target
     for _ in range(_MAX_LEVELS):
-        if tags[note] in _NOTE_TAGS or note < 0:
+        if elements.tag[note] in _NOTE_TAGS or note <= link:
             break
-        note = parents[note]
-    if note <= link or tags[note] not in _NOTE_TAGS or not 0 < sizes[note] <= _MAX_NOTE:
-        return -1
-    has_link_back = any(back in links and links[back] <= link for back in range(note, elements.stop[note]))
-    is_raised = tags[parents[link]] == "sup" or "sup" in tags[link : elements.stop[link]]
-    is_named = any(_has_name(element, _NOTE_NAME, elements) for element in (link, parents[link], target))
-    return note if is_named or (is_raised and has_link_back) else -1
+        note = elements.parent[note]
+    is_note = note > link and elements.tag[note] in _NOTE_TAGS and elements.stop[note] - note <= _MAX_NOTE_ELEMENTS
+    return note if is_note else -1
+
+
+def _texts(document: Document, wanted: set[int]) -> tuple[dict[int, str], dict[int, int]]:
+    """Return the texts of all elements inside the wanted ones, and the first block of each wanted one.
+
+    Notes with too much text are left out.
+    """
+    elements = document.elements
+    texts = {number: "" for element in wanted for number in range(element, elements.stop[element])}
+    first_blocks: dict[int, int] = {}
+    for block in document.each_block():
+        for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
+            if piece.element in texts:
+                texts[piece.element] += text
+                first_blocks.setdefault(piece.element, block.index)
+    block_of = {}
+    for element in wanted:
+        inside = range(element, elements.stop[element])
+        if 0 < sum(len(texts[number]) for number in inside) <= _MAX_NOTE:
+            block_of[element] = min(first_blocks[number] for number in inside if number in first_blocks)
+    return texts, block_of
+
+
+def _is_named(link: int, target: int, elements: Elements) -> bool:
+    return any(_has_name(element, _NOTE_NAME, elements) for element in (link, elements.parent[link], target))
 
 
 def _has_name(element: int, pattern: re.Pattern[str], elements: Elements) -> bool:
@@ -139,17 +183,19 @@ def _hidden(
 ) -> Iterator[int]:
     """Yield the elements that contain only marks and links back."""
     for note in notes:
-        inside = range(note, elements.stop[note])
-        backs = [link for link in inside if link in links and links[link] < note]
-        backs += [element for element in inside if _has_name(element, _BACK_NAME, elements)]
-        gone = {number for back in backs for number in range(back, elements.stop[back])}
+        backs = []
+        gone_until = 0  # elements inside a link back
+        texts_before = [0]  # number of other texts before each element
+        for number in range(note, elements.stop[note]):
+            if links.get(number, note) < note or _has_name(number, _BACK_NAME, elements):
+                backs.append(number)
+                gone_until = max(gone_until, elements.stop[number])
+            is_text = number >= gone_until and any(map(str.isalnum, texts[number]))
+            texts_before.append(texts_before[-1] + is_text)
         for back in backs:
-            outer = back
-            while (parent := elements.parent[outer]) > note:
-                rest = (texts.get(number, "") for number in range(parent, elements.stop[parent]) if number not in gone)
-                if any(char.isalnum() for text in rest for char in text):
-                    break
-                outer = parent
+            outer, parent = back, elements.parent[back]
+            while parent > note and texts_before[elements.stop[parent] - note] == texts_before[parent - note]:
+                outer, parent = parent, elements.parent[parent]
             yield outer
     if inline:
         for number, attributes in enumerate(elements.attributes):

@@ -7,14 +7,15 @@ lists, notes and images around the text, and styles and links inside it.
 from __future__ import annotations
 
 import re
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from victorpy.document import STRIDE, Block, Document, Elements, Label, Piece
-from victorpy.outputs.base import CleanPage, Segment, joint, safe_link
-from victorpy.outputs.images import Image, find_images
+from victorpy.outputs.base import CleanPage, KeptBlocks, Segment, joint, safe_link
+from victorpy.outputs.images import Image, find_captions, find_images
 from victorpy.outputs.notes import NO_NOTES, Notes, find_notes
 from victorpy.outputs.tables import Part as TextPart
 from victorpy.outputs.tables import Table, parts
@@ -26,6 +27,7 @@ _ITEMS = frozenset(["li", "dt", "dd"])
 _START = re.compile("[+-]?[0-9]{1,9}")
 _MOST_KNOWN = 10_000  # elements whose surroundings are remembered
 _MAX_LINKS = 8  # nested links; browsers allow only one
+_MAX_CAPTION = 1_000  # characters
 _MAX_DEPTH = 16  # deeper nesting would fill Markdown lines with indentation
 
 _STYLES = {
@@ -115,32 +117,42 @@ class _Around(NamedTuple):
 class Structure:
     """A cleaned page with its parts in order."""
 
-    document: Document
+    page: CleanPage
+    """The page with the labels of everything that is written."""
     notes: Notes
     parts: Iterable[Part]
-    without: frozenset[str] = frozenset()
-    """Markup to leave out."""
 
     @classmethod
-    def of(cls, page: CleanPage, page_parts: Sequence[TextPart] | None = None) -> Structure:
+    def of(cls, page: CleanPage, page_parts: Iterable[TextPart] | None = None) -> Structure:
         """Find the notes and images of a page. Pass its segments and tables if they are already available.
 
-        The parts of a page with very many blocks are created one after another, without notes and images.
+        Kept text brings its attachments with it, unless a person labelled the page: the text of a note with its
+        reference, and the caption with its image. The parts of large pages are created one after another.
         """
         document = page.document
-        if len(page.labels) > STRIDE:
-            return cls(document, NO_NOTES, parts(page) if page_parts is None else page_parts, page.without)
-        text_parts = [*parts(page)] if page_parts is None else page_parts
-        kept = [block for part in text_parts for segment in _segments(part) for block in segment.blocks]
-        notes = find_notes(document, kept)
-        found: list[Part] = []
-        for part in text_parts:
-            if notes.inline and isinstance(part, Segment):
-                found += _without_inline_notes(part, notes, document.elements, found)
-            else:
-                found.append(part)
-        images = find_images(document, kept) if "images" not in page.without else []
-        return cls(document, notes, tuple(_with_images(found, images, document) if images else found), page.without)
+        without = page.without
+        notes = find_notes(document, page.labels, complete=page.by_method) if "notes" not in without else NO_NOTES
+        images = find_images(document, page.labels) if "images" not in without else []
+        captions = find_captions(images, document.elements) if images else {}
+        attached = set(notes.blocks)
+        if page.by_method and "captions" not in without:
+            for caption in captions:
+                attached.update(_caption_blocks(caption, document))
+        attached = {number for number in attached if not page.labels[number].is_content}
+        if attached:
+            labels = (Label.PARAGRAPH if number in attached else label for number, label in enumerate(page.labels))
+            page, page_parts = replace(page, labels=tuple(labels)), None
+        found: Iterable[Part] = parts(page) if page_parts is None else page_parts
+        if notes.inline:
+            found = _without_inline_notes(found, notes, document.elements)
+        if images:
+            found = _with_images(found, images, captions, document.elements)
+        return cls(page, notes, found if len(page.labels) > STRIDE else tuple(found))
+
+    @property
+    def document(self) -> Document:
+        """The page's blocks and elements."""
+        return self.page.document
 
     def outline(self, flow: Iterable[Part] | None = None, within: int = -1) -> Iterator[tuple[Part, Places]]:
         """Yield every part with the quotations, list items and notes around it, outermost first.
@@ -265,17 +277,14 @@ class Structure:
     def _lists_with_headings(self) -> set[int]:
         """The lists with two or more items that contain a heading and other text."""
         elements = self.document.elements
-        if not isinstance(self.parts, tuple):
-            return set()
         with_heading: set[int] = set()
         with_text: set[int] = set()
-        for part in self.parts:
-            element = part.blocks[0].element if isinstance(part, Segment) else part.element
-            item = elements.ancestor(element, ["li"])
-            (with_heading if part.label is Label.HEADER else with_text).add(item)
-        items = [item for item in with_heading & with_text if item >= 0]
-        lists = [elements.parent[item] for item in items]
-        return {number for number in lists if lists.count(number) > 1}
+        for block, label in KeptBlocks(self.page):
+            if "li" in block.containers:
+                item = elements.ancestor(block.element, ["li"])
+                (with_heading if label is Label.HEADER else with_text).add(item)
+        lists = Counter(elements.parent[item] for item in with_heading & with_text)
+        return {number for number, count in lists.items() if count > 1}
 
     def names_box(self, part: Part) -> bool:
         """Whether a part only names the type of the box around it."""
@@ -346,8 +355,8 @@ class Structure:
         if marks not in self._samples:
             link = max((element for style, element in marks if style == "link"), default=-1)
             href = self.document.elements.attributes[link]["href"] if link >= 0 else ""
-            href = safe_link(href, self.document.base_url) if href and "links" not in self.without else ""
-            styles = frozenset(style for style, _ in marks if style != "link" and "formatting" not in self.without)
+            href = safe_link(href, self.document.base_url) if href and "links" not in self.page.without else ""
+            styles = frozenset(style for style, _ in marks if style != "link" and "formatting" not in self.page.without)
             self._samples[marks] = Run("", styles, href, link if href else -1)
         run = self._samples[marks]._replace(text=text)
         if found and found[-1][1:] == run[1:]:
@@ -416,65 +425,101 @@ def _join_links(found: list[Run]) -> list[Run]:
     return found
 
 
-def _segments(part: TextPart) -> Iterator[Segment]:
-    if isinstance(part, Segment):
-        yield part
-    else:
-        for row in part.rows:
-            for cell in row:
-                yield from cell.segments
+def _caption_blocks(caption: int, document: Document) -> range:
+    """Return the numbers of the blocks of a caption, none if it is too long."""
+    blocks = range(document.elements.first_block[caption], document.elements.stop_block[caption])
+    return blocks if sum(len(document.texts[number]) for number in blocks) <= _MAX_CAPTION else range(0)
 
 
-def _without_inline_notes(segment: Segment, notes: Notes, elements: Elements, before: list[Part]) -> Iterator[Segment]:
-    """Take the notes out of a segment and put them after it. An empty piece refers to each note.
+def _without_inline_notes(found: Iterable[Part], notes: Notes, elements: Elements) -> Iterator[Part]:
+    """Take the notes out of segments and put them after each. An empty piece refers to each note.
 
     If a segment begins with a note, the segment before it gets the reference.
     """
-    blocks: list[Block] = []
-    taken: dict[int, Block] = {}
-    for block in segment.blocks:
-        text, kept = "", []
-        for piece, (_, piece_text) in zip(block.pieces, pieces(block), strict=True):
-            note = piece.element
-            while note >= 0 and note not in notes.inline:
-                note = elements.parent[note]
-            if note < 0:
-                kept.append(piece._replace(start=len(text)))
-                text += piece_text
-            elif note in taken:
-                taken[note] = _extended(taken[note], piece, piece_text)
-            else:
-                if text or blocks or not before or not isinstance(before[-1], Segment):
-                    kept.append(Piece(len(text), note, ()))
+    previous: list[Part] = []  # a segment and its notes
+    for part in found:
+        if not isinstance(part, Segment):
+            yield from previous
+            previous = [part]
+            continue
+        blocks: list[Block] = []
+        taken: dict[int, Block] = {}
+        for block in part.blocks:
+            text, kept = "", []
+            for piece, (_, piece_text) in zip(block.pieces, pieces(block), strict=True):
+                note = piece.element
+                while note >= 0 and note not in notes.inline:
+                    note = elements.parent[note]
+                if note < 0:
+                    kept.append(piece._replace(start=len(text)))
+                    text += piece_text
+                elif note in taken:
+                    taken[note] = _extended(taken[note], piece, piece_text)
                 else:
-                    last = before[-1].blocks[-1]
-                    reference = last._replace(pieces=(*last.pieces, Piece(len(last.text), note, ())))
-                    before[-1] = before[-1]._replace(blocks=(*before[-1].blocks[:-1], reference))
-                taken[note] = _extended(block._replace(text="", element=note, pieces=()), piece, piece_text)
-        blocks.append(block._replace(text=text, pieces=tuple(kept)))
-    if any(block.pieces for block in blocks):
-        yield Segment(segment.label, tuple(blocks))
-    for note_block in taken.values():
-        yield Segment(Label.PARAGRAPH, (note_block,))
+                    before = previous[-1] if previous else None
+                    if text or blocks or not isinstance(before, Segment):
+                        kept.append(Piece(len(text), note, ()))
+                    else:
+                        last = before.blocks[-1]
+                        reference = last._replace(pieces=(*last.pieces, Piece(len(last.text), note, ())))
+                        previous[-1] = before._replace(blocks=(*before.blocks[:-1], reference))
+                    taken[note] = _extended(block._replace(text="", element=note, pieces=()), piece, piece_text)
+            blocks.append(block._replace(text=text, pieces=tuple(kept)))
+        yield from previous
+        previous = [Segment(part.label, tuple(blocks))] if any(block.pieces for block in blocks) else []
+        previous += [Segment(Label.PARAGRAPH, (note_block,)) for note_block in taken.values()]
+    yield from previous
 
 
 def _extended(block: Block, piece: Piece, text: str) -> Block:
     return block._replace(text=block.text + text, pieces=(*block.pieces, piece._replace(start=len(block.text))))
 
 
-def _with_images(found: Sequence[Part], images: Sequence[tuple[int, Image]], document: Document) -> Iterator[Part]:
-    """Put images between the other parts. An image replaces its ``alt`` text; data tables contain no images."""
-    tables = {part.element for part in found if isinstance(part, Table)}
-    elements = {image.element for _, image in images}
-    images = [pair for pair in images if document.elements.ancestor(pair[1].element, ["table"]) not in tables]
-    done = 0
+def _with_images(
+    found: Iterable[Part], images: Sequence[tuple[int, Image]], captions: dict[int, int], elements: Elements
+) -> Iterator[Part]:
+    """Put images between the other parts, with their captions.
+
+    An image replaces its ``alt`` text. Data tables contain no images.
+    """
+    replaced = {image.element for _, image in images}
+    waiting = deque(images)
+    tables: set[int] = set()
+    last: Image | None = None  # an image that may get a caption
     for part in found:
-        segment = next(_segments(part), None) if not isinstance(part, Image) else None
-        index = segment.blocks[0].index if segment else 0
-        while done < len(images) and images[done][0] <= index:
-            yield images[done][1]
-            done += 1
-        is_alt = isinstance(part, Segment) and len(part.blocks) == 1 and part.blocks[0].element in elements
-        if not is_alt:
-            yield part
-    yield from (image for _, image in images[done:])
+        if isinstance(part, Table):
+            tables.add(part.element)
+        block = next(_blocks(part), None)
+        while waiting and block and waiting[0][0] <= block.index:
+            image = waiting.popleft()[1]
+            if elements.ancestor(image.element, ["table"]) not in tables:
+                if last:
+                    yield last
+                last = image
+        if isinstance(part, Segment) and block:
+            if block.element in replaced and len(part.blocks) == 1:
+                continue
+            if last and captions and _caption_of(block.element, captions, elements) == last.element:
+                last = last._replace(caption=(*last.caption, part._replace(label=Label.PARAGRAPH)))
+                continue
+        if last:
+            yield last
+            last = None
+        yield part
+    if last:
+        yield last
+    yield from (image for _, image in waiting if elements.ancestor(image.element, ["table"]) not in tables)
+
+
+def _blocks(part: Part) -> Iterator[Block]:
+    if isinstance(part, Segment):
+        yield from part.blocks
+    elif isinstance(part, Table):
+        yield from (block for row in part.rows for cell in row for segment in cell.segments for block in segment.blocks)
+
+
+def _caption_of(element: int, captions: dict[int, int], elements: Elements) -> int:
+    """Return the image whose caption contains an element, or -1."""
+    while element >= 0 and element not in captions:
+        element = elements.parent[element]
+    return captions.get(element, -1)
