@@ -1065,6 +1065,7 @@ WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for age
         ("<title>Tea</title><p>tea is hot<p>x<p>y<p>z<h1>Tea", [0.9, 0.01, 0.01, 0.01, 0.06], [0]),
         (f"<p>{WORDS}<p hidden>{WORDS}" + "<p>menu" * 3, [0.9, 0.9, 0.01, 0.01, 0.01], [0]),
         (f"<p>Menu<p hidden>{WORDS}" + "<p>menu" * 3, [0.01, 0.9, 0.01, 0.01, 0.01], [1]),  # the only copy
+        ("<p>tea<p><a>Skip to content</a><p><a>Jump to search</a> now", [0.9, 0.9, 0.9], [0, 2]),
     ],
 )
 def test_listings_short_pages_headlines_and_hidden_copies(page, probabilities, expected):

@@ -24,6 +24,7 @@ _MAX_LEVELS = 4
 _MAX_ADDRESS = 2_000
 _CAPTION = re.compile(r"(?<!\S)(?:wp-caption-text|thumbcaption|image-caption|gallery-caption|caption)(?!\S)")
 _MAX_FIGURE = 60  # elements
+_SHORT_NAME = 5  # characters of a file name, such as a.png
 
 
 class Image(NamedTuple):
@@ -142,6 +143,9 @@ def _image(element: int, document: Document) -> Image | None:
         return None
     link = elements.ancestor(element, ["a"])
     href = elements.attributes[link].get("href", "") if link >= 0 else ""
+    name = href.rpartition("/")[2].rpartition(":")[2]
+    if len(name) > _SHORT_NAME and name in address:
+        href = ""  # it leads to the same image or to the page about it
     is_embedded = "data-embed" in attributes
     text = attributes.get("title") if is_embedded else attributes.get("alt")
     alt = " ".join((text or "").split())

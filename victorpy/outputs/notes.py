@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 from urllib.parse import unquote, urljoin
@@ -62,7 +62,7 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
     candidates = {link: note for link, target in links.items() if (note := _definition(link, target, elements)) >= 0}
     if not candidates and not inline:
         return NO_NOTES
-    texts, block_of = _texts(document, inline.union(candidates, candidates.values()))
+    texts, marks, block_of = _texts(document, candidates, inline.union(candidates.values()))
     is_kept = [label.is_content for label in labels]
     found = {number: number for number in inline if number in block_of and is_kept[block_of[number]]}
     links_back: dict[int, int] = {}
@@ -75,14 +75,14 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
             links_back[note] = min(targets, default=len(elements))
         is_raised = elements.tag[elements.parent[link]] == "sup" or "sup" in elements.tag[link : elements.stop[link]]
         is_note = _is_named(link, links[link], elements) or (is_raised and links_back[note] <= link)
-        if is_note and _MARK.fullmatch(_text(link, texts, elements).strip()):
+        if is_note and _MARK.fullmatch(marks[link].strip()):
             found[link] = note
     notes = sorted(set(found.values()))
     sections = {note for note, inner in pairwise(notes) if inner < elements.stop[note]}  # they contain notes
     found = {link: note for link, note in found.items() if note not in sections}
     if not found:
         return NO_NOTES
-    labelled = _labelled(found, inline, texts, elements)
+    labelled = _labelled(found, marks)
     hidden = frozenset(_hidden(labelled, inline, links, texts, elements))
     blocks = [range(elements.first_block[note], elements.stop_block[note]) for note in labelled if note not in inline]
     return Notes(
@@ -94,14 +94,14 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
     )
 
 
-def _labelled(found: dict[int, int], inline: set[int], texts: dict[int, str], elements: Elements) -> dict[int, str]:
+def _labelled(found: dict[int, int], marks: dict[int, str]) -> dict[int, str]:
     """Return the label of each note: its mark on the page, or a free number."""
     labelled: dict[int, str] = {}
     used: set[str] = set()
     free = 1
     for link in sorted(found):
         if found[link] not in labelled:
-            mark = "" if link in inline else re.sub(r"\W", "", _text(link, texts, elements))
+            mark = re.sub(r"\W", "", marks.get(link, ""))
             while not mark or mark in used:
                 mark, free = str(free), free + 1
             labelled[found[link]] = mark
@@ -144,25 +144,33 @@ def _definition(link: int, target: int, elements: Elements) -> int:
     return note if is_note else -1
 
 
-def _texts(document: Document, wanted: set[int]) -> tuple[dict[int, str], dict[int, int]]:
-    """Return the texts of all elements inside the wanted ones, and the first block of each wanted one.
+def _texts(
+    document: Document, links: Collection[int], notes: Collection[int]
+) -> tuple[dict[int, str], dict[int, str], dict[int, int]]:
+    """Return the texts of all elements inside notes, the text of each link, and the first block of each note and link.
 
-    Notes with too much text are left out.
+    Notes with too much text have no block.
     """
     elements = document.elements
-    texts = {number: "" for element in wanted for number in range(element, elements.stop[element])}
+    texts = {number: "" for note in notes for number in range(note, elements.stop[note])}
+    link_around = {number: link for link in links for number in range(link, elements.stop[link])}
+    marks = dict.fromkeys(links, "")
     first_blocks: dict[int, int] = {}
     for block in document.each_block():
         for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
             if piece.element in texts:
                 texts[piece.element] += text
                 first_blocks.setdefault(piece.element, block.index)
-    block_of = {}
-    for element in wanted:
-        inside = range(element, elements.stop[element])
+            if piece.element in link_around:
+                link = link_around[piece.element]
+                marks[link] += text
+                first_blocks.setdefault(link, block.index)
+    block_of = {link: first_blocks[link] for link in links if link in first_blocks}
+    for note in notes:
+        inside = range(note, elements.stop[note])
         if 0 < sum(len(texts[number]) for number in inside) <= _MAX_NOTE:
-            block_of[element] = min(first_blocks[number] for number in inside if number in first_blocks)
-    return texts, block_of
+            block_of[note] = min(first_blocks[number] for number in inside if number in first_blocks)
+    return texts, marks, block_of
 
 
 def _is_named(link: int, target: int, elements: Elements) -> bool:
@@ -172,10 +180,6 @@ def _is_named(link: int, target: int, elements: Elements) -> bool:
 def _has_name(element: int, pattern: re.Pattern[str], elements: Elements) -> bool:
     attributes = elements.attributes[element]
     return any(pattern.search(attributes.get(name, "")) for name in ("class", "id", "role", "rel", "name"))
-
-
-def _text(element: int, texts: dict[int, str], elements: Elements) -> str:
-    return "".join(texts.get(number, "") for number in range(element, elements.stop[element]))
 
 
 def _hidden(

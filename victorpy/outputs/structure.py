@@ -24,6 +24,7 @@ from victorpy.page.markup import pieces
 Part = Segment | Table | Image
 
 _ITEMS = frozenset(["li", "dt", "dd"])
+_BYLINE = re.compile(r"(?<![\w-])(?:p-)?(?:author|by-?line)(?![\w-])", re.IGNORECASE)
 _START = re.compile("[+-]?[0-9]{1,9}")
 _MOST_KNOWN = 10_000  # elements whose surroundings are remembered
 _MAX_LINKS = 8  # nested links; browsers allow only one
@@ -163,10 +164,17 @@ class Structure:
         last_items: dict[int, tuple[int, int]] = {}
         known: dict[int, tuple[int, ...]] = {within: ()}
         for part in self.parts if flow is None else flow:
+            if self.notes.blocks and isinstance(part, Segment) and self._is_mark(part):
+                continue
             if len(known) > _MOST_KNOWN:
                 known = {within: ()}
             open_places = self._places(part, open_places, last_items, known)
             yield part, open_places
+
+    def _is_mark(self, segment: Segment) -> bool:
+        """Whether a segment of a note contains only its mark."""
+        is_in_note = segment.blocks[0].index in self.notes.blocks
+        return is_in_note and not any(run.text.strip() for run in self.runs(segment))
 
     def _places(
         self, part: Part, previous: Places, last_items: dict[int, tuple[int, int]], known: dict[int, tuple[int, ...]]
@@ -377,7 +385,7 @@ class Structure:
         marks, reference, is_hidden = known[element]
         for element in reversed(inner):
             style = _STYLES.get(elements.tag[element])
-            if style == "link" and "href" in elements.attributes[element]:
+            if style == "link" and self._is_link(element):
                 links = sorted(mark for mark in marks if mark[0] == style)
                 marks = marks.difference(links[: 1 - _MAX_LINKS]) | {(style, element)}
             elif style and style != "link" and all(style != other for other, _ in marks):
@@ -387,6 +395,16 @@ class Structure:
                 reference = element
             known[element] = _Around(marks, reference, is_hidden)
         return _Around(marks, reference, is_hidden)
+
+    def _is_link(self, element: int) -> bool:
+        """Whether a link belongs to the text. Links to authors in a byline do not."""
+        elements = self.document.elements
+        attributes = elements.attributes[element]
+        if "href" not in attributes:
+            return False
+        around = elements.attributes[elements.parent[element]]
+        names = " ".join(of.get(name, "") for of in (attributes, around) for name in ("rel", "class", "itemprop"))
+        return not (names.strip() and _BYLINE.search(names))
 
     def code_language(self, segment: Segment) -> str:
         """Return the language of a listing if an attribute on or near it names one, else an empty string."""

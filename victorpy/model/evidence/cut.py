@@ -5,11 +5,13 @@ probability. The blocks to keep maximise the F-measure of these expected counts.
 
 A listing is kept as a whole or not at all. Then headings directly above kept text and the headline are added, and
 the rest of tables that are mostly kept. The few words of a heading hardly count, and a number in a cell looks like
-noise. But readers miss a heading, and a table with gaps is worse than no table. Hidden copies of kept text are dropped.
+noise. But readers miss a heading, and a table with gaps is worse than no table. Hidden copies of kept text and links
+such as "Skip to content" are dropped.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +39,15 @@ _TITLE_SHARE = 0.5
 _FEWEST_COPIED = 20
 _COPIED = 0.85
 _PAIR = np.uint64(0x9E3779B97F4A7C15)
+
+# Links such as "Skip to content", alone or several in a block.
+_JUMP = re.compile(
+    r"(?:jump|skip|back) to\b|zu[mr]? .{0,20}springen|springe zu|aller (?:au|à la) (?:contenu|navigation|recherche)|"
+    r"(?:ir|saltar) a(?:l|\b la\b) (?:contenido|navegación|búsqueda)|vai al(?:la)? (?:contenuto|navigazione|ricerca)|"
+    r"przejdź do |перейти к ",
+    re.IGNORECASE,
+)
+_LONGEST_JUMP = 12
 
 LEAST_PROBABLE = 0.01
 """A page has no content if no block is more probable than this."""
@@ -124,11 +135,11 @@ class Keeping:
             return np.zeros(len(content), dtype=bool)
         kept = content >= cut
         if self.favor == "precision":
-            return kept & ~hidden_copies(kept, page)
+            return kept & ~hidden_copies(kept, page) & ~jump_links(kept, page)
         kept = with_whole_tables(kept | (in_short_pages(page) & (content >= STRONG)), page)
         kept |= headings_above(kept, content, page, self.heading_least)
         kept |= headline_above(kept, content, page)
-        return kept & ~hidden_copies(kept, page)
+        return kept & ~hidden_copies(kept, page) & ~jump_links(kept, page)
 
 
 def pool_listings(content: Floats, page: Columns) -> Floats:
@@ -172,6 +183,14 @@ def hidden_copies(kept: Flags, page: Columns) -> Flags:
         for number in hidden:
             copies[number] = np.isin(pairs[block == number], visible).mean() >= _COPIED
     return copies
+
+
+def jump_links(kept: Flags, page: Columns) -> Flags:
+    """Return the kept blocks that consist of links to other places of the page."""
+    jumps = np.zeros(page.count, dtype=bool)
+    for number in np.flatnonzero(kept & (page.link_words >= page.words) & (page.words <= _LONGEST_JUMP)).tolist():
+        jumps[number] = _JUMP.match(page.texts[number]) is not None
+    return jumps
 
 
 def headings_above(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
