@@ -39,6 +39,7 @@ from victorpy.model.evidence.trees import (
     constant,
     from_lightgbm,
     grow,
+    mix,
 )
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import load_model
@@ -274,12 +275,17 @@ def test_trees_of_lightgbm_are_trained_with_settings_of_catboost():
     assert forest.log_odds(data.matrix) == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_model_with_trees_of_lightgbm_reads_back_the_same(small, tmp_path):
-    trained = train(small.pages, config_of(tmp_path, SMALL + LEAFWISE))
+@pytest.mark.parametrize(
+    ("learner", "kinds"),
+    [("lightgbm", [LeafwiseForest]), ("catboost+lightgbm", [ObliviousForest, LeafwiseForest])],
+)
+def test_a_model_with_trees_of_lightgbm_reads_back_the_same(small, tmp_path, learner, kinds):
+    pytest.importorskip("lightgbm")
+    trained = train(small.pages, config_of(tmp_path, f"{SMALL}evidence-learner: {learner}\n"))
     trained.save(tmp_path / "model")
     document = small.pages[0].document
     again = load_model(tmp_path / "model").labeller
-    assert isinstance(again.stages_.evidence.layers[1], LeafwiseForest)
+    assert [type(forest) for forest in again.stages_.evidence.layers[1]] == kinds
     assert again.label(document) == trained.labeller.label(document)
 
 
@@ -404,6 +410,13 @@ def test_leafwise_trees_predict_the_same_as_lightgbm(given):
     for matrix in (data.matrix, unseen):
         assert forest.log_odds(matrix) == pytest.approx(booster.predict(matrix.T, raw_score=True), abs=1e-6)
         assert again.log_odds(matrix).tolist() == forest.log_odds(matrix).tolist()
+
+
+def test_mixed_forests_add_up_to_the_average():
+    matrix = random_data(3).matrix
+    forests = [from_lightgbm(boosted(random_data(1))), grown(random_data(2), iterations=5, depth=3)]
+    added = sum(forest.log_odds(matrix) for forest in mix(forests))
+    assert added == pytest.approx(np.mean([forest.log_odds(matrix) for forest in forests], axis=0), abs=1e-6)
 
 
 def test_leafwise_forests_are_averaged_too():
@@ -773,7 +786,7 @@ def test_weights_of_sampled_blocks_make_up_for_the_others():
 @pytest.mark.slow
 def test_a_layer_is_the_average_of_forests_that_differ(small, tmp_path):
     configs = [config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-forests: {forests}\n") for forests in (1, 2)]
-    (alone,), (together,) = (fit_evidence(*material(small), config).evidence.layers for config in configs)
+    ((alone,),), ((together,),) = (fit_evidence(*material(small), config).evidence.layers for config in configs)
     trees = len(alone.leaves)
     assert len(together.leaves) == 2 * trees
     assert (together.leaves[:trees] * 2).tolist() == alone.leaves.tolist()
@@ -783,7 +796,7 @@ def test_a_layer_is_the_average_of_forests_that_differ(small, tmp_path):
 def test_training_on_a_sample_of_blocks(small, tmp_path):
     config = config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-blocks: 10\n")
     every, some = (fit_evidence(*material(small), its).evidence for its in (small.config, config))
-    assert some.layers[0].leaves.tolist() != every.layers[0].leaves.tolist()
+    assert some.layers[0][0].leaves.tolist() != every.layers[0][0].leaves.tolist()
 
 
 def test_a_saved_model_labels_the_same(small):

@@ -107,7 +107,7 @@ VARIABLES: dict[str, Variable] = {
     "crf-algorithm": Variable(_one_of("lbfgs", "l2sgd", "ap", "pa", "arow"), single=True),
     "crf-param-*": Variable(_number(0), single=True),
     "evidence": Variable(_one_of("trees"), single=True),
-    "evidence-learner": Variable(_one_of("catboost", "lightgbm"), single=True),
+    "evidence-learner": Variable(_one_of("catboost", "lightgbm", "catboost+lightgbm"), single=True),
     "evidence-template": Variable(_one_value, single=True),
     "evidence-layers": Variable(_number(1, 5, whole=True), single=True),
     "evidence-folds": Variable(_number(2, 50, whole=True), single=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from victorpy.model.evidence.context import context
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
 from victorpy.model.evidence.lexicon import Lexicon, Poll, Votes, spell
-from victorpy.model.evidence.trees import Forest, Matrix, average, constant, grow, tree_settings
+from victorpy.model.evidence.trees import Forest, Matrix, average, constant, grow, learners, mix, tree_settings
 from victorpy.sites.grouping import make_folds
 
 LEXICON_FILE = "lexicon.tsv"
@@ -26,6 +27,9 @@ TREES_FILE = "trees.npy"
 
 Report = Callable[[str], None]
 """Called with a message about each step of training."""
+
+Layer = tuple[Forest, ...]
+"""The forests of a layer, one for each learner. Their log-odds are added."""
 
 Weights = Sequence[Sequence[float] | None]
 """Factors for the weights of each page's blocks in training, or None for a page whose blocks all count."""
@@ -54,7 +58,7 @@ class Evidence:
 
     inputs: Inputs
     lexicon: Lexicon
-    layers: tuple[Forest, ...]
+    layers: tuple[Layer, ...]
 
     def judge(self, page: Columns) -> Findings:
         """Find each block's log-odds of being content."""
@@ -62,10 +66,10 @@ class Evidence:
         matrix = np.empty((self.input_count, page.count), dtype=np.float32)
         matrix[: self.inputs.count] = self.inputs.matrix(page)
         matrix[self.inputs.count : own] = self.lexicon.columns(page)
-        log_odds = self.layers[0].log_odds(matrix[:own])
-        for forest in self.layers[1:]:
+        log_odds = add_log_odds(self.layers[0], matrix[:own])
+        for layer in self.layers[1:]:
             matrix[own:] = context(page, log_odds)
-            log_odds = forest.log_odds(matrix)
+            log_odds = add_log_odds(layer, matrix)
         return Findings(log_odds, matrix)
 
     @property
@@ -76,7 +80,7 @@ class Evidence:
     def save(self, directory: Path) -> None:
         self.lexicon.save(directory / LEXICON_FILE)
         with (directory / TREES_FILE).open("wb") as file:
-            for forest in self.layers:
+            for forest in itertools.chain.from_iterable(self.layers):
                 forest.save(file)
 
     @classmethod
@@ -84,10 +88,18 @@ class Evidence:
         inputs = Inputs(config)
         lexicon = Lexicon.load(directory / LEXICON_FILE)
         file = io.BytesIO(read_bounded(directory / TREES_FILE, MOST_BYTES))
-        layers = [Forest.load(file, _input_count(inputs, layer)) for layer in range(_layer_count(config))]
-        if any(len(forest.bias) != 1 for forest in layers):
+        layers = [
+            tuple(Forest.load(file, _input_count(inputs, layer)) for _ in learners(config))
+            for layer in range(_layer_count(config))
+        ]
+        if any(len(forest.bias) != 1 for layer in layers for forest in layer):
             raise ValueError("its trees for content have several classes")
         return cls(inputs, lexicon, tuple(layers))
+
+
+def add_log_odds(layer: Layer, matrix: Matrix) -> Floats:
+    """Add up the log-odds of a layer's forests."""
+    return np.asarray(sum(forest.log_odds(matrix) for forest in layer))
 
 
 def _input_count(inputs: Inputs, layer: int) -> int:
@@ -124,7 +136,7 @@ def fit_evidence(
     has a factor for each block of each page, or None for a page whose blocks all count; 0 means unknown.
     """
     factors = [np.asarray(1.0 if page is None else page) for page in weights or [None] * len(pages)]
-    settings = tree_settings(config)
+    settings = [tree_settings(config, learner=learner) for learner in learners(config)]
     folds = int(config.one("evidence-folds", "4"))
     groups = sites
     if len(set(sites)) < folds:
@@ -137,26 +149,29 @@ def fit_evidence(
     votes, matrices = _first_inputs(pages, content, sites, factors, inputs)
     own_rows = _input_count(inputs, layer=0)
     layer_count = _layer_count(config)
-    layers: list[Forest] = []
+    layers: list[Layer] = []
     log_odds: list[Floats] = [np.zeros(0)] * len(pages)
 
-    def grow_on(chosen: Sequence[int], count: int = 1) -> Forest:
-        """Train forests on pages, each with its own seed and its own sample of blocks, and average them."""
+    def grow_on(chosen: Sequence[int], count: int = 1) -> Layer:
+        """Train forests of each learner on pages, each with its own seed and sample of blocks, and average them."""
         if not chosen:
-            return constant(np.zeros(1))
-        forests = []
-        for number in range(count):
-            seed = int(settings["random_seed"]) + number
-            random = np.random.default_rng(seed)
-            samples = []
-            for page in chosen:
-                most_blocks = float(config.one("evidence-blocks", "inf"))
-                blocks, weights = sample_blocks(training_weights(pages[page]) * factors[page], most_blocks, random)
-                samples.append((matrices[page][:, blocks], content[page][blocks], weights))
-            parts, targets, its_weights = zip(*samples, strict=True)
-            target, weight = np.concatenate(targets), np.concatenate(its_weights)
-            forests.append(grow(np.hstack(parts), target, weight, settings | {"random_seed": seed}))
-        return average(forests)
+            return mix([constant(np.zeros(1))] * len(settings))
+        averages = []
+        for given in settings:
+            forests = []
+            for number in range(count):
+                seed = int(given["random_seed"]) + number
+                random = np.random.default_rng(seed)
+                samples = []
+                for page in chosen:
+                    most_blocks = float(config.one("evidence-blocks", "inf"))
+                    blocks, weights = sample_blocks(training_weights(pages[page]) * factors[page], most_blocks, random)
+                    samples.append((matrices[page][:, blocks], content[page][blocks], weights))
+                parts, targets, its_weights = zip(*samples, strict=True)
+                target, weight = np.concatenate(targets), np.concatenate(its_weights)
+                forests.append(grow(np.hstack(parts), target, weight, given | {"random_seed": seed}))
+            averages.append(average(forests))
+        return mix(averages)
 
     for layer in range(layer_count):
         name = f"layer {layer + 1} of {layer_count}"
@@ -165,10 +180,10 @@ def fit_evidence(
                 matrices[number] = np.vstack([matrices[number][:own_rows], context(page, log_odds[number])])
         for fold in range(folds):
             report(f"evidence: {name}, fold {fold + 1} of {folds}")
-            forest = grow_on([number for number in range(len(pages)) if fold_of[number] != fold])
+            forests = grow_on([number for number in range(len(pages)) if fold_of[number] != fold])
             for number in range(len(pages)):
                 if fold_of[number] == fold:
-                    log_odds[number] = forest.log_odds(matrices[number])
+                    log_odds[number] = add_log_odds(forests, matrices[number])
         report(f"evidence: {name}, all pages")
         is_last = layer == layer_count - 1
         layers.append(grow_on(range(len(pages)), int(config.one("evidence-forests", "1")) if is_last else 1))

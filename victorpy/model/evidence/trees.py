@@ -37,6 +37,9 @@ DEEPEST = 8
 CATBOOST, LIGHTGBM = "catboost", "lightgbm"
 """The learners that can grow trees."""
 
+_LEAFWISE = frozenset(["num_leaves", "min_child_samples"])
+"""Settings of leaf-wise trees. CatBoost has them too, but its oblivious trees cannot use them."""
+
 _LIGHTGBM_NAMES = {
     "iterations": "n_estimators",
     "depth": "max_depth",
@@ -297,6 +300,14 @@ def average(forests: Sequence[Forest]) -> Forest:
     return type(shares[0]).join(shares, bias) if shares else constant(bias)
 
 
+def mix(forests: Sequence[Forest]) -> tuple[Forest, ...]:
+    """Scale forests of any kind, so that the sum of their log-odds is the average of the given forests."""
+    count = len(forests)
+    return tuple(
+        replace(forest, leaves=forest.leaves / np.float32(count), bias=forest.bias / count) for forest in forests
+    )
+
+
 def from_lightgbm(booster: Any) -> Forest:
     """Convert a booster of LightGBM with one score, numerical features and no missing values."""
     model = booster.dump_model()
@@ -338,18 +349,27 @@ def _lightgbm_tree(root: Mapping[str, Any]) -> LeafwiseForest:
     )
 
 
-def tree_settings(config: Config, stage: str = EVIDENCE) -> dict[str, Any]:
-    """Return the learner of a stage and its settings. Raises an error if it is missing or does not have a setting."""
-    learner = config.one(f"{stage}-learner", CATBOOST)
+def learners(config: Config) -> list[str]:
+    """Return the learners of the trees for content, whose forests are averaged."""
+    return config.one(f"{EVIDENCE}-learner", CATBOOST).split("+")
+
+
+def tree_settings(config: Config, stage: str = EVIDENCE, learner: str = CATBOOST) -> dict[str, Any]:
+    """Return the settings of a learner. Raises an error if the learner is missing or does not have a setting.
+
+    With several learners, a setting of leaf-wise trees is only for LightGBM.
+    """
     classifier = _catboost().CatBoostClassifier if learner == CATBOOST else _lightgbm().LGBMClassifier
     parameters = {*inspect.signature(classifier.__init__).parameters, *(_LIGHTGBM_NAMES if learner == LIGHTGBM else ())}
     settings: dict[str, Any] = {"learner": learner, "random_seed": 1}
+    is_one_of_many = stage == EVIDENCE and len(learners(config)) > 1
     for name, values in config.family(f"{stage}-param-").items():
-        if values and name not in parameters:
+        if not values or (is_one_of_many and learner == CATBOOST and name in _LEAFWISE):
+            continue
+        if name not in parameters:
             shown = "CatBoost" if learner == CATBOOST else "LightGBM"
             raise config.error(f"{stage}-param-{name}", f"{shown} has no parameter {name!r}{suggest(name, parameters)}")
-        if values:
-            settings[name] = int(float(values[0])) if name in _WHOLE else float(values[0])
+        settings[name] = int(float(values[0])) if name in _WHOLE else float(values[0])
     if learner == CATBOOST and settings.get("depth", 1) > DEEPEST:
         message = f"trees are at most {DEEPEST} levels deep, not {settings['depth']}"
         raise config.error(f"{stage}-param-depth", message)
