@@ -17,12 +17,13 @@ from benchmarks.lib.command import make_parser, run
 from benchmarks.lib.pictures import save_picture
 from benchmarks.lib.replica_pages import SEED, Collection, make_collection, topic_pages, write_pages
 from benchmarks.lib.tables import table
+from victorpy.base.language import language_of
 from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Detector
 from victorpy.dedup.find import Index, open_database
 from victorpy.dedup.fingerprint import Fingerprint
 from victorpy.dedup.minhash import MinHash
-from victorpy.description.terms import language_of, terms
+from victorpy.description.terms import terms
 from victorpy.document import Label
 from victorpy.outputs import OUTPUTS, CleanPage
 

@@ -7,10 +7,13 @@ from functools import partial
 
 import pytest
 
+from tests.support.commands import names_in, write_files
 from tests.support.commands import victor as run_victor
 from victorpy import Cleaner, ConfigError, Label, Parts, clean, clean_record
+from victorpy.batch.plan import Filters
 from victorpy.model.parts import PARTS, choose_parts
 from victorpy.outputs import OUTPUTS
+from victorpy.outputs.markdown import front_matter
 
 TEXT = "It is made by pouring hot water over the cured leaves of the tea bush, and it is drunk all over the world."
 PAGE = f"""<html><head><title>All about tea - Tea shop</title></head><body>
@@ -211,6 +214,38 @@ def test_command_batch_and_python_give_the_same_text(tmp_path):
     assert clean_record({"html": PAGE}, "markdown", parts=Parts.of(**choice))["text"] == by_python
 
 
+def test_facts():
+    row = json.loads(clean(PAGE, "https://teashop.example/about", "jsonl"))
+    assert (row["title"], row["author"], row["date"]) == ("All about tea", "Ann Lee", "2024-05-17")
+    assert (row["site_name"], row["language"]) == ("Tea shop", "en")
+    row = json.loads(clean(PAGE, format="jsonl", exclude="facts"))
+    assert row["title"] == "All about tea - Tea shop"
+    assert "author" not in row
+
+
+@pytest.mark.parametrize(("options", "has_facts"), [([], True), (["--without", "facts"], False)])
+def test_facts_in_rows(tmp_path, options, has_facts):
+    page = tmp_path / "tea.html"
+    page.write_text(PAGE)
+    victor("clean", page, "-o", f"{tmp_path}/out.jsonl/", "--jobs", "1", *options)
+    (part,) = (tmp_path / "out.jsonl").glob("part-*.jsonl")
+    row = json.loads(part.read_text())
+    expected = ("Ann Lee", "2024-05-17", "en") if has_facts else ("", "", "")
+    assert (row["author"], row["date"], row["language"]) == expected
+    victor("clean", page, "-o", f"{tmp_path}/folder", "--jobs", "1", "--to", "folder", "--with", "facts")
+    (index,) = (tmp_path / "folder/_index").glob("part-*.jsonl")
+    assert json.loads(index.read_text())["author"] == "Ann Lee"
+    assert clean_record({"html": PAGE})["author"] == "Ann Lee"
+
+
+def test_the_detected_language_wins(cleaner):
+    german = "<html lang=en><p>Tee ist ein Getränk, das man aus den Blättern des Teestrauchs macht. " * 3
+    page = cleaner.document(german, metadata=True)
+    assert (page.language, page.metadata.language) == ("de", "en")
+    assert cleaner.document("<html lang=pt-BR><p>Oi", metadata=True).language == "pt"
+    assert cleaner.document(german).language == ""
+
+
 def test_errors_of_the_command(tmp_path):
     page = tmp_path / "tea.html"
     page.write_text(PAGE)
@@ -233,3 +268,108 @@ def test_all_formats_take_all_switches(cleaner):
     chosen = cleaner.document(PAGE, features=True, metadata=True, layout=True, parts=Parts.of(exclude=PARTS))
     for name in OUTPUTS:
         assert "Minutes" not in chosen.to(name) or name in {"anno", "jsonl"}
+
+
+GERMAN = "<html lang=en><title>Tee</title><h1>Tee</h1>" + (
+    "<p>Tee ist ein Getränk, das man aus den Blättern des Teestrauchs macht. Er wird fast überall auf der Welt heiß "
+    "getrunken, mit Milch, mit Zitrone oder ohne alles, am Morgen und am Nachmittag.</p>" * 3
+)
+SHORT = "<title>Tea</title><p>Tea is hot."
+
+
+@pytest.mark.parametrize(
+    ("filters", "status", "kind", "reason"),
+    [
+        (Filters(), "kept", "", ""),
+        (Filters(min_words=20), "kept", "", ""),
+        (Filters(min_words=500), "skipped", "too-short", r"\d+ words are fewer than 500"),
+        (Filters(min_confidence=0.1), "kept", "", ""),
+        (Filters(min_confidence=1.0), "skipped", "low-confidence", r"the confidence 0\.\d+ is below 1"),
+        (Filters(languages=("fr", "de")), "kept", "", ""),
+        (Filters(languages=("en", "fr")), "skipped", "other-language", "the language is de, not en, fr"),
+    ],
+)
+def test_filters(filters, status, kind, reason):
+    for parts in (Parts(), Parts.of(exclude="facts")):
+        row = clean_record({"html": GERMAN}, filters=filters, parts=parts)
+        assert (row["status"], row["kind"]) == (status, kind)
+        assert re.fullmatch(reason, row["reason"])
+        assert bool(row["text"]) is (status == "kept")
+        assert row["confidence"] is not None
+    assert row["language"] == ("de" if filters.languages else "en")  # declared, unless detection is needed
+
+
+def test_an_empty_page_is_empty_whatever_the_filters():
+    filters = Filters(min_words=5, min_confidence=0.9, languages=("en",))
+    assert clean_record({"html": "<p></p>"}, filters=filters)["status"] == "empty"
+
+
+def test_filters_are_counted(tmp_path):
+    write_files(tmp_path / "in", {"a.html": PAGE, "b.html": GERMAN, "c.html": SHORT})
+    command = ["clean", f"{tmp_path}/in", "--language", "en", "--min-words", "20"]
+    plain = victor(*command, "-o", f"{tmp_path}/plain")
+    assert names_in(tmp_path / "plain") == ["a.txt"]
+    assert "3 pages: 1 kept, 0 empty, 2 skipped, 0 failed" in plain.stderr
+    assert "c.html: skipped: 3 words are fewer than 20" in plain.stderr
+    batch = victor(*command, "-o", f"{tmp_path}/out.jsonl/", "--jobs", "1", "--summary", f"{tmp_path}/summary.json")
+    assert re.search(r"skipped +2 +(too-short 1, other-language 1|other-language 1, too-short 1)", batch.stderr)
+    assert json.loads((tmp_path / "summary.json").read_text())["kinds"] == {"other-language": 1, "too-short": 1}
+    again = victor(*command[:2], "-o", f"{tmp_path}/out.jsonl/", "--jobs", "1")
+    assert "filters" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--language", "en,eng"], r"unknown language 'eng' \(did you mean 'en'"),
+        (["--min-words", "0"], "--min-words must be above 0, not 0"),
+        (["--min-confidence", "1.5"], "--min-confidence must be from 0 to 1, not 1.5"),
+        (["--min-confidence", "0.5", "--method", "everything"], "a minimum confidence needs a model"),
+        (["--front-matter"], "--front-matter needs --format markdown"),
+    ],
+)
+def test_wrong_filters(tmp_path, options, message):
+    (tmp_path / "tea.html").write_text(PAGE)
+    ended = victor("clean", *options, tmp_path / "tea.html")
+    assert ended.returncode == 2
+    assert re.search(message, ended.stderr)
+
+
+def read_yaml(text):
+    """Read fields whose values are in JSON's syntax."""
+    return {name: json.loads(value) for name, _, value in (line.partition(": ") for line in text.splitlines())}
+
+
+def test_front_matter(tmp_path):
+    (tmp_path / "tea.html").write_text(PAGE)
+    command = ["clean", "--format", "markdown", "--front-matter", "--url", "https://teashop.example/tea"]
+    written = victor(*command, tmp_path / "tea.html").stdout
+    assert written == clean(PAGE, "https://teashop.example/tea", "markdown(front_matter=true)")
+    _, facts, text = written.split("---\n", 2)
+    found = read_yaml(facts)
+    assert 0 < found.pop("confidence") <= 1
+    assert found == {
+        "title": "All about tea",
+        "author": "Ann Lee",
+        "date": "2024-05-17",
+        "language": "en",
+        "url": "https://teashop.example/tea",
+        "site_name": "Tea shop",
+    }
+    assert text == "\n" + clean(PAGE, "https://teashop.example/tea", "markdown")
+
+
+HOSTILE = [
+    *('a: "b" #c', "---", "- [x] {y: z}", "!!python/object:os.system", "a\u2028---\x85b\x7f"),
+    *("it's\n---\nx: 1", "\ud800", "*a &b |"),
+]
+
+
+@pytest.mark.parametrize("title", HOSTILE, ids=ascii)
+def test_hostile_titles_are_quoted(title):
+    written = front_matter({"title": title})
+    assert written.count("\n") == 4
+    assert not re.search("[\x7f-\x9f\u2028\u2029\ud800-\udfff]", written)  # characters that YAML does not allow
+    assert read_yaml(written.removeprefix("---\n").removesuffix("---\n\n")) == {
+        "title": title.replace("\ud800", "\ufffd")
+    }

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from victorpy.base.language import MOST_DETECTED, language_of
 from victorpy.base.memory import trim_memory
 from victorpy.base.variables import FAVORS
 from victorpy.config import USES, Config
@@ -18,7 +19,7 @@ from victorpy.errors import ConfigError, suggest
 from victorpy.labellers.base import Labeller, Labels
 from victorpy.model.parts import DEFAULT_PARTS, Parts, choose_parts
 from victorpy.model.store import DEFAULT, load_model
-from victorpy.outputs.base import CleanPage, find_output
+from victorpy.outputs.base import CleanPage, Output, find_output
 from victorpy.page.decode import decode
 from victorpy.page.parse import MOST_TITLE, Tree, parse_whole, prune
 from victorpy.page.sections import MOST_BLOCKS
@@ -222,7 +223,10 @@ class Cleaner:
             by_method=True,
             roles=block_roles,
         )
-        return choose_parts(cleaned, parts)
+        cleaned = choose_parts(cleaned, parts)
+        if about is not None:
+            cleaned = replace(cleaned, language=detect_language(cleaned, about.language))
+        return cleaned
 
     def clean(
         self,
@@ -240,10 +244,27 @@ class Cleaner:
         output = find_output(format)
         cleaned = self.document(
             *(page, url, content_type, ""),
-            *(output.wants_features, output.wants_metadata, output.wants_layout),
+            *(output.wants_features, needs_metadata(output, parts), output.wants_layout),
             parts=parts,
         )
         return output.alone(cleaned)
+
+
+def needs_metadata(output: Output, parts: Parts) -> bool:
+    """Whether to read the metadata of a page for a format, given the parts that the user wants."""
+    wants_facts = output.wants_facts or "facts" in parts.included
+    return output.wants_metadata or (wants_facts and "facts" not in parts.excluded)
+
+
+def detect_language(page: CleanPage, claimed: str) -> str:
+    """Return the language of the kept text, or the language that the page claims if there is too little text."""
+    kept: list[str] = []
+    length = 0
+    for text, label in zip(page.document.texts, page.labels, strict=True):
+        if label.is_content and length < MOST_DETECTED:
+            kept.append(text)
+            length += len(text)
+    return language_of("\n".join(kept), claimed)
 
 
 _PLACE = re.compile(r"^(https?|ftp|file)://.|^www\.\w|.\.(x?html?|php|aspx?|anno|txt|xml|warc|gz|zip)$", re.IGNORECASE)

@@ -18,6 +18,7 @@ from support.commands import ENVIRONMENT, JPEG, ROOT, refused, run_process, writ
 from support.commands import clean as run_clean
 
 from victorpy import Cleaner, ConfigError, VictorError, load_config, read_document
+from victorpy.base.language import language_of
 from victorpy.base.words import icu_words
 from victorpy.description.integration import (
     Sentence,
@@ -31,7 +32,7 @@ from victorpy.description.integration import (
 )
 from victorpy.description.record import Parameters, describe, page_type
 from victorpy.description.tag_tree import TagTree, Thresholds
-from victorpy.description.terms import language_of, sentences, terms
+from victorpy.description.terms import sentences, terms
 from victorpy.description.weights import block_weights, feature_vector, keywords, similarity, topic_blocks
 from victorpy.errors import install_command
 from victorpy.labellers.docview import DocViewCleaner
@@ -477,9 +478,9 @@ for some in (found, found[::-1]):
 @pytest.mark.parametrize("command", [["clean", "--format", "docview"], ["categories", "predict", "no-model"]])
 def test_missing_package_is_reported_once(command):
     pages = sorted((ROOT / "data" / "article").glob("*.html"))[:2]
-    script = "import sys; sys.modules['py3langid'] = None; from victorpy.commands import main; sys.exit(main())"
+    script = "import sys; sys.modules['stopwordsiso'] = None; from victorpy.commands import main; sys.exit(main())"
     error = refused(run_process("-c", script, *command, *pages))
-    assert error == f"{command[0]}: telling what pages are about needs py3langid: {install_command('docview')}\n"
+    assert error == f"{command[0]}: telling what pages are about needs stopwordsiso: {install_command('docview')}\n"
 
 
 def clean(*arguments):

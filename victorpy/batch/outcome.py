@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from victorpy.batch.plan import Plan
+from victorpy.base.words import aligned_words
+from victorpy.batch.plan import NO_FILTERS, Filters, Plan
 from victorpy.batch.record import Kind, Origin, Problem, ProblemError, Record, Status
 from victorpy.batch.sources import ReadOptions
-from victorpy.cleaner import Cleaner
+from victorpy.cleaner import Cleaner, detect_language, needs_metadata
 from victorpy.dedup.base import Signed
 from victorpy.errors import AnnotationError, DecodeError, ParseError, VictorError
 from victorpy.methods import Method, load_method
@@ -22,7 +23,7 @@ from victorpy.sites.grouping import site_of
 
 _DIGITS = 6  # decimal places of a probability
 
-_SMALL_PAGE = """<script type="application/ld+json">{"@type": "Article"}</script><h1>Tea</h1><p>May 17, 2024</p>
+_SMALL_PAGE = """<div itemscope itemtype="http://schema.org/Article"></div><h1>Tea</h1><p>17 toukokuuta 2024</p>
 <p>Tea is made by pouring hot water over the leaves of the tea bush. It is drunk hot or cold, with milk or lemon, in the
 morning and in the afternoon, all over the world.</p>"""
 
@@ -43,7 +44,11 @@ class Outcome:
     url: str = ""
     title: str = ""
     language: str = ""
-    """The language that the page declares."""
+    """The detected language, or the language that the page declares if facts were not requested."""
+    author: str = ""
+    date: str = ""
+    """Date of publication."""
+    site_name: str = ""
     digest: str = ""
     size: int = 0
     """Size of the page in bytes."""
@@ -69,9 +74,11 @@ class PageCleaner:
         self.cleaner = plan.load()
         self.output: Output = find_output(plan.format)
         self.detector = plan.dedup.detector() if plan.dedup else None
+        wants_facts = plan.has_rows and "facts" not in plan.parts.excluded
+        self.wants_metadata = wants_facts or needs_metadata(self.output, plan.parts)
         # Some libraries are imported when they are first needed. Process a small page now, so that these imports do
         # not count for the deadline and the memory limit of the first record.
-        if self.output.wants_metadata:
+        if self.wants_metadata or plan.filters.languages:
             self.output.render(load_method("everything").document(_SMALL_PAGE, metadata=True))
         if self.detector:
             self.detector.sign(_SMALL_PAGE)
@@ -89,7 +96,7 @@ class PageCleaner:
                 self.plan.content_type or record.content_type or None,
                 source=record.name,
                 features=self.output.wants_features,
-                metadata=self.output.wants_metadata,
+                metadata=self.wants_metadata,
                 layout=self.output.wants_layout,
                 annotation=record.is_annotation,
                 parts=self.plan.parts,
@@ -101,28 +108,55 @@ class PageCleaner:
     def _describe(self, page: CleanPage, digest: str, size: int) -> Outcome:
         document, output = page.document, self.output
         text, columns = output.tabulate(page) if output.tabulate else (output.render(page), {})
-        root = document.elements.attributes[0] if document.elements.attributes else {}
-        language = (root.get("lang") or root.get("xml:lang") or "").strip()[:40]
+        facts, language = page.metadata, page.language
+        if facts is None:
+            root = document.elements.attributes[0] if document.elements.attributes else {}
+            language = (root.get("lang") or root.get("xml:lang") or "").strip()[:40]
+            if self.plan.filters.languages:
+                language = detect_language(page, language)
+        problem = self._filter(page, language) if self.plan.filters != NO_FILTERS and not page.is_empty else None
         signed = None
         if self.detector and not page.is_empty:  # sign the plain text, whatever the format
             plain_text = text if output.name == "text" else OUTPUTS.get("text").render(page)
             signed = self.detector.signed(plain_text, language)
         probability = sum(page.probabilities) / len(page.probabilities) if page.probabilities else None
+        status = Status.EMPTY if page.is_empty else Status.KEPT
         return Outcome(
-            Status.EMPTY if page.is_empty else Status.KEPT,
-            text,
+            problem.kind.status if problem else status,
+            "" if problem else text,
+            kind=problem.kind if problem else None,
+            reason=problem.words if problem else "",
             losses=document.losses,
             confidence=_rounded(page.confidence),
             url=document.url,
-            title=document.title,
+            title=facts.title if facts else document.title,
             language=language,
+            author=facts.author if facts else "",
+            date=facts.date if facts else "",
+            site_name=facts.site_name if facts else "",
             digest=digest,
             size=size,
             labels=dict(sorted(Counter(map(str, page.labels)).items())),
             probability=_rounded(probability),
             columns=columns,
-            signed=signed,
+            signed=None if problem else signed,
         )
+
+    def _filter(self, page: CleanPage, language: str) -> Problem | None:
+        """Return why a page with text is skipped, if it is."""
+        filters = self.plan.filters
+        if filters.min_words:
+            kept = zip(page.document.texts, page.labels, strict=True)
+            count = sum(len(aligned_words(text)) for text, label in kept if label.is_content)
+            if count < filters.min_words:
+                return Problem(Kind.TOO_SHORT, f"{count:,} words are fewer than {filters.min_words:,}")
+        if filters.min_confidence and page.confidence is not None and page.confidence < filters.min_confidence:
+            reason = f"the confidence {page.confidence:.3f} is below {filters.min_confidence:g}"
+            return Problem(Kind.UNSURE, reason)
+        if filters.languages and language not in filters.languages:
+            wanted = ", ".join(filters.languages)
+            return Problem(Kind.LANGUAGE, f"the language is {language or 'unknown'}, not {wanted}")
+        return None
 
 
 def _rounded(number: float | None) -> float | None:
@@ -161,13 +195,14 @@ def clean_record(
     favor: str | None = None,
     allow_code: bool = False,
     parts: Parts = DEFAULT_PARTS,
+    filters: Filters = NO_FILTERS,
 ) -> dict[str, Any]:
     """Clean a record and return a row. If the page fails, the row contains the reason, and nothing is raised.
 
     Use this function in engines that map a function over records. A record has `html` (bytes or text) and may have
     `url`, `content_type` and `name`. The row has, among others, `text`, `title`, `status` (kept, empty, skipped,
     failed), `kind` and `reason`. The model is loaded once per process. `allow_code` is as in `Cleaner.load`, and
-    `parts` as in `Cleaner.document`.
+    `parts` as in `Cleaner.document`. Pages that do not meet `filters` are skipped.
 
     >>> row = clean_record({"url": "http://tea.example/", "html": "<p>Tea is made by pouring hot water over the cured "
     ...                     "leaves of the tea bush, and it is drunk all over the world.</p>"})
@@ -177,7 +212,7 @@ def clean_record(
     "there is no page in the field 'html'; the row has these fields: url"
     """
     chosen = Method(method, model=model, favor=favor, allow_code=allow_code)
-    pages = _page_cleaner(Plan(format=format, parts=parts, method=chosen))
+    pages = _page_cleaner(Plan(to="jsonl", format=format, parts=parts, filters=filters, method=chosen))
     if not isinstance(record, Record):
         from victorpy.batch.sources.rows import field_record
 
@@ -208,6 +243,9 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
         "size": outcome.size,
         "language": own.get("language", outcome.language),
         "title": own.get("title", outcome.title),
+        "author": outcome.author,
+        "date": outcome.date,
+        "site_name": outcome.site_name,
         "text": own.get("content", outcome.text),
         "labels": dict(outcome.labels),
         "probability": outcome.probability,
@@ -223,7 +261,8 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
 
 def stored_outcome(fields: Mapping[str, Any], columns: Sequence[str] = ()) -> Outcome:
     """Return the outcome of which `row` has made a row."""
-    same = ("text", "reason", "confidence", "url", "title", "language", "digest", "size", "labels", "probability")
+    facts = ("title", "author", "date", "site_name", "language")
+    same = ("text", "reason", "confidence", "url", *facts, "digest", "size", "labels", "probability")
     return Outcome(
         Status(fields["status"]),
         kind=Kind(fields["kind"]) if fields["kind"] else None,

@@ -7,11 +7,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from victorpy.base.language import known_languages
 from victorpy.base.version import __version__
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Detector, Keep, load_detector
+from victorpy.errors import ConfigError, suggest
 from victorpy.methods import Method
+from victorpy.model.labeller import ModelLabeller
 from victorpy.model.parts import DEFAULT_PARTS, Parts
 from victorpy.outputs import find_output
 from victorpy.sites.grouping import SAMPLE, SITE_KEYS, site_of
@@ -51,6 +54,26 @@ class Dedup:
 
 
 @dataclass(frozen=True, slots=True)
+class Filters:
+    """Conditions that the text of a page must meet. Other pages are skipped."""
+
+    min_words: int = 0
+    min_confidence: float = 0.0
+    languages: tuple[str, ...] = ()
+    """Codes of detected languages, such as ``en``. All languages if empty."""
+
+    def check(self, cleaner: Cleaner) -> None:
+        """Raise if a language is unknown, or if the method has no confidence."""
+        for code in sorted(set(self.languages) - (known := known_languages()) if self.languages else ()):
+            raise ConfigError(f"unknown language {code!r}{suggest(code, known)}; give codes such as en,de")
+        if self.min_confidence and not isinstance(cleaner.labeller, ModelLabeller):
+            raise ConfigError("a minimum confidence needs a model: other methods have no confidence")
+
+
+NO_FILTERS = Filters()
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A run over many pages, as plain data that every process of the run receives."""
 
@@ -63,6 +86,7 @@ class Plan:
     format: str = "text"
     parts: Parts = DEFAULT_PARTS
     """Parts of the pages to keep or drop."""
+    filters: Filters = NO_FILTERS
     method: Method = field(default_factory=Method)
     make: Callable[[], Cleaner] | None = None
     """Returns the cleaner, if `method.load` does not: the cleaner may have learned from a site."""
@@ -92,6 +116,11 @@ class Plan:
     """Number of Spark shards with `by_site`."""
 
     @property
+    def has_rows(self) -> bool:
+        """Whether the output has a row for each page. A folder has files, and its index is a list of them."""
+        return not self.plain and self.to != "folder"
+
+    @property
     def most_bytes(self) -> int | None:
         """Maximum size of a page."""
         return None if self.plain else self.read.most_bytes
@@ -104,7 +133,7 @@ class Plan:
         """Raise if a name is wrong or a package is missing. Otherwise every page would fail."""
         find_output(self.format)
         site_of("", self.site_key)
-        self.load()
+        self.filters.check(self.load())
         if self.dedup is not None:
             detector = self.dedup.detector()
             detector.keys(detector.sign("Tea is made by pouring hot water over the leaves of the tea bush. " * 2))
@@ -134,6 +163,8 @@ class Plan:
         }
         if self.parts != DEFAULT_PARTS:
             identity["parts"] = self.parts.identity()
+        if self.filters != NO_FILTERS:
+            identity["filters"] = asdict(self.filters)
         if self.by_site:
             identity |= {"site key": self.site_key, "buckets": self.buckets}
         if self.learned:

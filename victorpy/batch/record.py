@@ -32,6 +32,9 @@ class Kind(StrEnum):
 
     NOT_HTML = "not-html"
     TOO_LARGE = "too-large"
+    TOO_SHORT = "too-short"
+    UNSURE = "low-confidence"
+    LANGUAGE = "other-language"
     READ = "read"
     DAMAGED = "damaged"
     DECODE = "decode"
@@ -44,7 +47,10 @@ class Kind(StrEnum):
 
     @property
     def status(self) -> Status:
-        return Status.SKIPPED if self in {Kind.NOT_HTML, Kind.TOO_LARGE} else Status.FAILED
+        return Status.SKIPPED if self in _SKIPPED else Status.FAILED
+
+
+_SKIPPED = frozenset([Kind.NOT_HTML, Kind.TOO_LARGE, Kind.TOO_SHORT, Kind.UNSURE, Kind.LANGUAGE])
 
 
 class Problem(NamedTuple):

@@ -12,8 +12,9 @@ from typing import Any
 
 from victorpy.base.digests import META
 from victorpy.base.files import write_atomically
+from victorpy.base.language import primary
 from victorpy.base.variables import FAVORS
-from victorpy.batch.plan import Dedup, Limits, Plan
+from victorpy.batch.plan import Dedup, Filters, Limits, Plan
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import ReadOptions
 from victorpy.commands import Arguments
@@ -74,6 +75,13 @@ def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGro
     add("--with", dest="include", help="keep these parts, separated by commas: comments, byline, tags, ...", **names)
     add("--without", dest="exclude", help=f"drop these parts: {', '.join(PARTS)}", **names)
     add("--headline", choices=HEADLINES, help="keep the headline always (default), never, or if the model does")
+
+    add("--front-matter", action="store_true", help="begin Markdown with title, author, date and more, as YAML")
+
+    add = parser.add_argument_group("filters: skip pages, with a reason").add_argument
+    add("--min-words", type=int, metavar="N", help="skip texts with fewer words")
+    add("--min-confidence", type=float, metavar="P", help="skip texts with a lower expected F1, from 0 to 1")
+    add("--language", action="append", default=[], metavar="CODES", help="skip other languages, as detected: en,de")
 
     page = parser.add_argument_group("input")
     add = page.add_argument
@@ -174,6 +182,7 @@ def plan_of(arguments: Arguments, method: Method, jobs: int = 1, **settings: Any
     return Plan(
         format=arguments.format,
         parts=parts_of(arguments),
+        filters=filters_of(arguments),
         method=method,
         limits=Limits(jobs, positive(arguments, "timeout", limits.deadline), int(memory * 1e6)),
         read=ReadOptions(
@@ -193,6 +202,25 @@ def plan_of(arguments: Arguments, method: Method, jobs: int = 1, **settings: Any
 def parts_of(arguments: Arguments) -> Parts:
     """Return the parts of the page to keep or drop. Raises if a name is wrong."""
     return Parts.of(arguments.include, arguments.exclude, arguments.headline or "")
+
+
+def filters_of(arguments: Arguments) -> Filters:
+    """Return the conditions that texts must meet. Raises if a value is wrong."""
+    confidence = positive(arguments, "min_confidence", 0)
+    if confidence > 1:
+        raise ConfigError(f"--min-confidence must be from 0 to 1, not {confidence:g}")
+    codes = [primary(code) for codes in arguments.language for code in codes.split(",") if code.strip()]
+    return Filters(int(positive(arguments, "min_words", 0)), confidence, tuple(dict.fromkeys(codes)))
+
+
+def format_of(arguments: Arguments) -> str:
+    """Return the format with its parameters."""
+    name: str = arguments.format or "text"
+    if not arguments.front_matter:
+        return name
+    if name != "markdown":
+        raise ConfigError("--front-matter needs --format markdown")
+    return "markdown(front_matter=true)"
 
 
 def positive(arguments: Arguments, name: str, default: float) -> float:
@@ -238,6 +266,10 @@ def retry_defaults(arguments: Arguments, previous: Mapping[str, Any]) -> dict[st
             defaults["site_key"] = previous.get("site key", "host")
     if "parts" in previous and not (arguments.include or arguments.exclude or arguments.headline):
         defaults |= previous["parts"]
+    if "filters" in previous:
+        filters = dict(previous["filters"])
+        filters["language"] = filters.pop("languages")
+        defaults |= {name: value for name, value in filters.items() if value}
     if previous.get("dedup") and not arguments.dedup:
         settings = dict(previous["dedup"])
         defaults |= {"dedup": settings.pop("method"), "keep": settings.pop("keep")}

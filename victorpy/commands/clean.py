@@ -78,7 +78,7 @@ def run(arguments: Arguments) -> int:
     for name, value in (_shared.retry_defaults(arguments, previous) if previous else {}).items():
         if not getattr(arguments, name):
             setattr(arguments, name, value)
-    arguments.format = arguments.format or "text"
+    arguments.format = _shared.format_of(arguments)
     if arguments.by_site and arguments.labelled:
         raise ConfigError(f"--labelled {arguments.labelled[0]} needs --site DIR; it does not work with --by-site")
     _shared.dedup_of(arguments)  # raises if a name or value is wrong
@@ -114,7 +114,8 @@ def run(arguments: Arguments) -> int:
     if arguments.quiet or pages == 1:
         pass
     elif plan.plain:
-        counts = ", ".join(f"{summary[status]} {status}" for status in (Status.KEPT, Status.EMPTY, Status.FAILED))
+        shown = (Status.KEPT, Status.EMPTY, *([Status.SKIPPED] if summary["skipped"] else []), Status.FAILED)
+        counts = ", ".join(f"{summary[status]} {status}" for status in shown)
         arguments.say(f"{summary['pages']} pages: {counts}")
     else:
         print(summary_table(summary), file=sys.stderr)

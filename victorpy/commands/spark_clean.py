@@ -39,7 +39,7 @@ def run(arguments: Arguments) -> int:
         from victorpy.batch import spark
     except ImportError as error:
         raise missing("PySpark", "spark", "victor spark-clean") from error
-    arguments.format = arguments.format or "text"
+    arguments.format = _shared.format_of(arguments)
     find_output(arguments.format)  # raises if the format does not exist
     method = _shared.method_of(arguments, at_site=arguments.by_site)
     if _shared.learns_from_site(method) and not arguments.by_site:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 
+from victorpy.base.language import language_of
 from victorpy.dedup.base import DETECTORS, Detector
-from victorpy.description.terms import language_of, terms
+from victorpy.description.terms import terms
 from victorpy.errors import ConfigError
 
 _ROUNDING = 1e-9  # 100 * 0.29 is slightly below 29

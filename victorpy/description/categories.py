@@ -31,9 +31,10 @@ import numpy.typing as npt
 from victorpy.base.arrays import checked, read_array
 from victorpy.base.digests import META, read_meta, verify_directory, write_directory
 from victorpy.base.files import read_bounded
+from victorpy.base.language import language_of
 from victorpy.base.score import Score
 from victorpy.description.tag_tree import content_tree
-from victorpy.description.terms import language_of, terms
+from victorpy.description.terms import terms
 from victorpy.description.weights import feature_vector
 from victorpy.errors import ConfigError, DataError, ModelError, missing, suggest
 from victorpy.outputs import CleanPage

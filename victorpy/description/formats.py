@@ -20,7 +20,7 @@ from victorpy.document import STRIDE, Label
 from victorpy.errors import visible
 from victorpy.outputs import CleanPage
 from victorpy.outputs.base import OUTPUTS, Output
-from victorpy.outputs.markdown import render_markdown
+from victorpy.outputs.markdown import front_matter, render_markdown
 from victorpy.outputs.tables import Part, Table, parts
 
 Writer = Callable[[DocView, CleanPage, Sequence[Part] | None], str]
@@ -79,10 +79,9 @@ def write_json(record: DocView, page: CleanPage, page_parts: Sequence[Part] | No
 
 
 def write_markdown(record: DocView, page: CleanPage, page_parts: Sequence[Part] | None) -> str:
-    """Write the content as Markdown below the other fields as YAML. All JSON values are valid YAML."""
+    """Write the content as Markdown below the other fields as YAML."""
     about = {name: value for name, value in record.fields().items() if name != "content"}
-    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in about.items()]
-    return "\n".join(["---", *lines, "---", "", render_markdown(page, page_parts)])
+    return front_matter(about) + render_markdown(page, page_parts)
 
 
 def write_csv(record: DocView, page: CleanPage, page_parts: Sequence[Part] | None) -> str:

@@ -9,10 +9,11 @@ from math import ceil, fsum
 from typing import NamedTuple
 from urllib.parse import urldefrag
 
+from victorpy.base.language import primary
 from victorpy.base.unicode import CLOSING, ENDS
 from victorpy.base.words import icu_words
 from victorpy.description.tag_tree import Node, TagTree, Thresholds, Type
-from victorpy.description.terms import primary, sentences, terms
+from victorpy.description.terms import sentences, terms
 from victorpy.description.weights import Vector, keywords, normalised, similarity
 from victorpy.outputs.base import safe_link
 

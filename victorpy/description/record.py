@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from victorpy.base.language import language_of
 from victorpy.base.parameters import check_count, check_range
 from victorpy.description.categories import CategoryModel, load_categories
 from victorpy.description.integration import Link, abstract, node_images, node_links, relevant_links
 from victorpy.description.tag_tree import TagTree, Thresholds, Type, content_tree, type_by_shares
-from victorpy.description.terms import language_of
 from victorpy.description.weights import SPREAD, feature_vector, keywords
 from victorpy.document import Metadata
 from victorpy.outputs import CleanPage
@@ -104,7 +104,7 @@ def describe(
     if len(page.labels) > MOST_BLOCKS:
         losses += (f"keywords, abstract and links come from the first {MOST_BLOCKS:,} of {len(page.labels):,} blocks",)
         page = _first_section(page)
-    language = language_of(text, metadata.language)
+    language = page.language or language_of(text, metadata.language)
     whole = TagTree(page.document)
     content = content_tree(page, whole.page)
     vector = feature_vector(content, language, chosen.spread)

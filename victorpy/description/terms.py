@@ -1,4 +1,4 @@
-"""Detect the language of a text, and split it into sentences and terms, the words that carry meaning.
+"""Split a text into sentences and terms, the words that carry meaning.
 
 ICU finds words and sentences by Unicode's rules, with dictionaries for Chinese, Japanese, Thai, Lao, Khmer and
 Burmese, which are written without spaces. The stop words come from stopwords-iso.
@@ -11,20 +11,16 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from victorpy.base.language import primary
 from victorpy.base.words import icu_pieces, icu_words
 from victorpy.errors import missing, require
 
 _EXTRA = "docview"
-_PACKAGES = ("dateparser", "extruct", "icu4py", "py3langid", "stopwordsiso")
+_PACKAGES = ("dateparser", "extruct", "icu4py", "stopwordsiso")
 
 _ELIDING = frozenset(["ca", "fr", "it"])
 """Languages that join an article or pronoun to the next word."""
 _HIRAGANA = re.compile("[ぁ-ゟ]{1,2}")
-
-_ENOUGH = 100
-"""Minimum number of characters for detection. Shorter texts have the language that the page declares."""
-_SURE = 0.95
-_MOST = 4_000  # characters used for detection
 
 
 @cache
@@ -83,39 +79,9 @@ def sentences(text: str, language: str = "") -> list[str]:
     return [sentence for sentence in pieces if sentence]
 
 
-def primary(language: str) -> str:
-    """Return the language of a language code, without region and script.
-
-    >>> primary("pt-BR"), primary("zh_Hant"), primary("")
-    ('pt', 'zh', '')
-    """
-    return language.strip().replace("_", "-").partition("-")[0].lower()
-
-
 @cache
 def stop_words(language: str) -> frozenset[str]:
     """Return the stop words of a language, or English stop words if there is no list."""
     stopwordsiso = import_extra("stopwordsiso", "telling keywords from stop words")
     listed = language if language in stopwordsiso.langs() else "en"
     return frozenset(map(str.lower, stopwordsiso.stopwords(listed)))
-
-
-def language_of(text: str, claimed: str = "") -> str:
-    """Return the code of a text's language: detected if the text is long enough, else as declared by the page.
-
-    >>> language_of("Tee ist ein Getränk, das man aus den Blättern des Teestrauchs macht. Er wird heiß getrunken, "
-    ...             "und fast überall auf der Welt.", claimed="en-US")
-    'de'
-    >>> language_of("Home", claimed="en-US")
-    'en'
-    """
-    if len(text) < _ENOUGH:
-        return primary(claimed)
-    detected, probability = _identifier().classify(text[:_MOST])
-    return str(detected) if detected and (probability >= _SURE or not claimed) else primary(claimed)
-
-
-@cache
-def _identifier() -> Any:
-    langid = import_extra("py3langid.langid", "telling languages")
-    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

@@ -30,6 +30,7 @@ PARTS = {
     "images": "images and videos, and their alternative texts",
     "links": "addresses of links; their text stays",
     "formatting": "bold, italic and other styles; their text stays",
+    "facts": "title, author, date, site name and language, in JSON lines and tables",
 }
 """The parts of a page and their descriptions."""
 

@@ -71,6 +71,8 @@ class CleanPage:
     """The role of each block, if roles were requested."""
     without: frozenset[str] = frozenset()
     """Parts that formats leave out: ``images``, ``links``, ``formatting``, ``captions``, ``notes``."""
+    language: str = ""
+    """Detected language of the kept text, if metadata was requested."""
 
     def __repr__(self) -> str:
         kept = sum(label.is_content for label in self.labels)
@@ -127,6 +129,8 @@ class Output:
     """Whether the format needs the page's markup."""
     check: Callable[[], None] | None = None
     """Raises an error if a required package is not installed."""
+    wants_facts: bool = False
+    """Whether the format writes some metadata, unless the user leaves it out."""
 
     def alone(self, page: CleanPage) -> str:
         """Return the content of a file with this page only."""
@@ -156,13 +160,18 @@ def output(
     joins: bool = False,
     wants_metadata: bool = False,
     wants_layout: bool = False,
+    wants_facts: bool = False,
+    configure: Callable[[Sequence[str]], Output] | None = None,
 ) -> Callable[[AnyRenderer], AnyRenderer]:
     """Register a function as an output format, described by the first line of its docstring."""
 
     def register(function: AnyRenderer) -> AnyRenderer:
         description = (function.__doc__ or "").strip().partition("\n")[0]
         described = Output(
-            name, suffix, description, function, wants_features, joins, wants_metadata, wants_layout=wants_layout
+            *(name, suffix, description, function, wants_features, joins, wants_metadata),
+            wants_layout=wants_layout,
+            wants_facts=wants_facts,
+            configure=configure,
         )
         OUTPUTS.add(name, described)
         return function

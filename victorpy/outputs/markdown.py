@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import string
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
-from victorpy.document import Label
-from victorpy.outputs.base import CleanPage, Segment, output
+from victorpy.base.parameters import parse_settings
+from victorpy.document import Label, Metadata
+from victorpy.outputs.base import OUTPUTS, CleanPage, Output, Segment, output
 from victorpy.outputs.images import Image
 from victorpy.outputs.structure import Place, Places, Run, Structure, count_shared
 from victorpy.outputs.tables import Cell, Part, Table
@@ -28,6 +31,8 @@ _LINE_START = re.compile(
 _FORMULA = re.compile(
     r"\$\$[^$]++\$\$|\$(?![\s$])[^$\n]*+(?<![\s\\])\$(?!\d)|\\\((?:(?!\\\)).)++\\\)|\\\[(?:(?!\\\]).)++\\\]"
 )
+_NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # YAML requires an escape
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTE = "> "
 _MAX_ITEM_NUMBER = 999_999_999
 _HARD_BREAK = "  \n"  # all Markdown dialects support it, and unlike a backslash it adds no visible character
@@ -40,7 +45,42 @@ _Markers = dict[Place, str]
 """The marker at the start of each quotation and list item."""
 
 
-@output("markdown", ".md")
+def _configure(settings: Sequence[str]) -> Output:
+    """Return the format, with the facts about the page as front matter if the settings ask for it."""
+
+    def options(front_matter: bool = False) -> bool:
+        return front_matter
+
+    plain = OUTPUTS.get("markdown")
+    if not options(**parse_settings("markdown", options, settings)):
+        return plain
+    return replace(plain, render=lambda page: front_matter(_facts(page)) + render_markdown(page), wants_metadata=True)
+
+
+def front_matter(fields: Mapping[str, Any]) -> str:
+    r"""Write fields as YAML between lines of hyphens. Strings are in JSON's syntax, which YAML includes.
+
+    >>> front_matter({"title": 'Tea: "hot" #1\n---'})
+    '---\ntitle: "Tea: \\"hot\\" #1\\n---"\n---\n\n'
+    """
+    values = (json.dumps(value, ensure_ascii=False) for value in fields.values())
+    safe = (_NOT_YAML.sub(lambda char: f"\\u{ord(char[0]):04x}", _SURROGATE.sub("\ufffd", value)) for value in values)
+    return "\n".join(["---", *(f"{name}: {value}" for name, value in zip(fields, safe, strict=True)), "---", "", ""])
+
+
+def _facts(page: CleanPage) -> dict[str, Any]:
+    about = page.metadata or Metadata(title=page.document.title)
+    facts = {
+        **{name: getattr(about, name) for name in ("title", "author", "date")},
+        "language": page.language,
+        "url": page.document.url or about.url,
+        **{name: getattr(about, name) for name in ("site_name", "description")},
+        "confidence": page.confidence,
+    }
+    return {name: value for name, value in facts.items() if value not in {"", None}}
+
+
+@output("markdown", ".md", configure=_configure)
 def render_markdown(page: CleanPage, page_parts: Sequence[Part] | None = None) -> str:
     """Markdown: headings, lists, tables, links, emphasis, code and quotes."""
     structure = Structure.of(page, page_parts)

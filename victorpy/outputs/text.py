@@ -36,10 +36,10 @@ def render_cleaneval(page: CleanPage) -> str:
     return "\n".join(lines)
 
 
-@output("jsonl", ".jsonl", joins=True)
+@output("jsonl", ".jsonl", joins=True, wants_facts=True)
 def render_jsonl(page: CleanPage) -> str:
-    """One JSON object per page: url, title, text, confidence, and every block with label, probability and path."""
-    document = page.document
+    """One JSON object per page: url, title, author, date, text, confidence, and all blocks with label and path."""
+    document, facts = page.document, page.metadata
     probabilities = page.probabilities or (None,) * len(page.labels)
     all_spans = page.spans or (None,) * len(page.labels)
     rows = zip(page.labels, probabilities, document.paths(), document.texts, all_spans, strict=True)
@@ -52,7 +52,9 @@ def render_jsonl(page: CleanPage) -> str:
     written = [_json(some)[1:-1] for some in iter(lambda: [*islice(blocks, STRIDE)], [])]
     record = {
         "url": document.url,
-        "title": document.title,
+        "title": facts.title if facts else document.title,
+        **({name: getattr(facts, name) for name in ("author", "date", "site_name")} if facts else {}),
+        **({"language": page.language} if facts else {}),
         "source": document.source,
         "text": render_text(page),
         "confidence": page.confidence,

@@ -90,11 +90,13 @@ def in_one_line(what: str) -> Iterator[None]:
 
 def clean_frame(frame: DataFrame, plan: Plan) -> DataFrame:
     """Clean the pages in a column of a frame. Columns `source` and `position` are copied to the result."""
+    plan = replace(plan, to=KINDS[0])
     return _map(_page_columns(frame, plan), task.clean_pages, plan, Form.TABLE)
 
 
 def clean_sites(frame: DataFrame, plan: Plan) -> DataFrame:
     """Clean the pages of a frame site by site, in the order of `source` and `position`."""
+    plan = replace(plan, to=KINDS[0])
     return _clean_grouped(_group(_page_columns(frame, plan), plan), plan, Form.TABLE)
 
 

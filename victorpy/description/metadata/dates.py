@@ -8,8 +8,8 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta, timezone
 from itertools import islice
 
+from victorpy.base.language import primary
 from victorpy.description.metadata.page import Candidate, Page, is_around, text_of
-from victorpy.description.terms import import_extra, primary
 
 OLDEST = date(1990, 1, 1)
 """The web did not exist before. Earlier dates refer to events, or are default values of programs."""
@@ -33,6 +33,28 @@ _VISIBLE = re.compile(
     r"(?:19|20)\d\d\s*[-/.年년]\s*\d{1,2}\s*[-/.月월]\s*\d{1,2}[日일]?|"
     r"\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d)(?![\w/])"
 )
+# Names of months in English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish, Russian, Ukrainian
+# and Turkish. Pages also inflect and shorten them.
+_MONTHS = [
+    line.split()
+    for line in """
+    january januar jänner janvier enero gennaio janeiro januari styczeń stycznia январь січень січня ocak
+    february februar février febrero febbraio fevereiro februari luty lutego февраль лютий лютого şubat
+    march märz mars marzo março maart marzec marca март березень березня mart
+    april avril abril aprile kwiecień kwietnia апрель квітень квітня nisan
+    may mai mayo maggio maio mei maj май мая травень травня mayıs
+    june juni juin junio giugno junho czerwiec czerwca июнь червень червня haziran
+    july juli juillet julio luglio julho lipiec lipca июль липень липня temmuz
+    august août agosto augustus augusti sierpień sierpnia август серпень серпня ağustos
+    september septembre septiembre settembre setembro wrzesień września сентябрь вересень вересня eylül
+    october oktober octobre octubre ottobre outubro październik октябрь жовтень жовтня ekim
+    november novembre noviembre novembro listopad ноябрь листопад kasım
+    december dezember décembre diciembre dicembre dezembro grudzień grudnia декабрь грудень грудня aralık
+    """.strip().split("\n")
+]
+_NO_MONTHS = frozenset(["del", "the"])
+_DAY_FIRST = frozenset("GB AU NZ IE IN ZA SG HK MY KE NG".split())  # English-speaking regions
+_MOST_DAYS, _MOST_MONTHS = 31, 12
 _MARKS = re.compile("date|publish|posted|byline|time|meta")
 _UPDATED = re.compile(r"updat|modif|revis|edited|changed|aktualis|mise à jour|actualiz|aggiorn", re.IGNORECASE)
 _OF_OTHERS = re.compile(
@@ -104,12 +126,49 @@ def _candidates(page: Page) -> Iterator[Candidate]:
 
 
 def _read_in_words(text: str, language: str) -> date | None:
-    """Parse a date by the conventions of the page language, or of English if that fails.
+    """Parse a date by the conventions of the page's language. Uses dateparser for names of months that are unknown.
 
     >>> [_read_in_words("04/05/2021", language) for language in ("en-US", "en-GB", "fr")]
     [datetime.date(2021, 4, 5), datetime.date(2021, 5, 4), datetime.date(2021, 5, 4)]
+    >>> _read_in_words("17. März 2024", "de"), _read_in_words("2024年5月17日", "zh"), _read_in_words("May 32, 2024", "")
+    (datetime.date(2024, 3, 17), datetime.date(2024, 5, 17), None)
     """
-    dateparser = import_extra("dateparser", "reading written-out dates")
+    numbers = [int(number) for number in re.findall(r"\d+", text)]
+    names = [name for name in re.findall(r"[^\W\d_]{3,}", text) if name not in _NO_MONTHS]
+    if len(numbers) == 3:
+        year, month, day = numbers if numbers[0] > _MOST_DAYS else numbers[::-1]
+        is_american = primary(language) in {"", "en"} and language.rpartition("-")[2] not in _DAY_FIRST
+        if numbers[0] <= _MOST_DAYS and "." not in text and (is_american and day <= _MOST_MONTHS):
+            month, day = day, month
+        if month > _MOST_MONTHS:
+            month, day = day, month
+    elif len(numbers) == 2 and names and (known := _month(names[0])):
+        year, month, day = max(numbers), known, min(numbers)
+    else:
+        return _read_by_dateparser(text, language)
+    with suppress(ValueError):
+        return date(year, month, day)
+    return None
+
+
+def _month(name: str) -> int | None:
+    """Return the number of a month by its name, which may be shortened or inflected.
+
+    >>> _month("Juillet"), _month("сентября"), _month("Sept"), _month("Marketing")
+    (7, 9, 9, None)
+    """
+    name = name.lower()
+    for number, months in enumerate(_MONTHS, 1):
+        if any(month.startswith(name) or (len(month) > 4 and name.startswith(month[:-1])) for month in months):
+            return number
+    return None
+
+
+def _read_by_dateparser(text: str, language: str) -> date | None:
+    try:
+        import dateparser
+    except ModuleNotFoundError:
+        return None
     region = language.rpartition("-")[2] if len(language) == 5 else None
     for code in filter(None, dict.fromkeys((primary(language), "en"))):
         # A language or region that dateparser does not know, or an impossible date, raises an error.

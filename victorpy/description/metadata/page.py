@@ -135,11 +135,15 @@ class Page:
     def marked(self) -> list[tuple[etree._Element, str]]:
         """Elements whose names refer to authors or dates, with these names in lower case."""
         marked = []
+        known: dict[tuple[str | None, ...], str] = {(None,) * 4: ""}  # names that are marks, by attributes
         for element in self.root.iter("*"):
-            values = [element.get(name) or "" for name in ("class", "rel", "itemprop", "data-testid")]
-            names = " ".join(values).lower()
-            if len(names) > 3 and _MARKS.search(names):
-                marked.append((element, names))
+            get = element.get
+            values = get("class"), get("rel"), get("itemprop"), get("data-testid")
+            if values not in known:
+                names = " ".join(value or "" for value in values).lower()
+                known[values] = names if _MARKS.search(names) else ""
+            if known[values]:
+                marked.append((element, known[values]))
         return marked
 
     def any_around(self, element: etree._Element, condition: Callable[[etree._Element], bool]) -> bool:

@@ -1,12 +1,14 @@
 """Read a page's structured data: JSON-LD, microdata and meta tags.
 
-extruct reads JSON-LD and microdata. Its OpenGraph and Dublin Core readers are not used, because they miss meta tags
-that pages have, such as ``og:title`` in ``name=`` instead of ``property=``.
+extruct reads microdata if it is installed. Its OpenGraph and Dublin Core readers are not used, because they miss meta
+tags that pages have, such as ``og:title`` in ``name=`` instead of ``property=``.
 """
 
 from __future__ import annotations
 
 import html
+import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,8 +17,6 @@ from typing import Any
 
 from lxml import etree
 
-from victorpy.description.terms import import_extra
-
 # Limits on items. Pages with more items are catalogues or attacks. Items about the page itself usually come first.
 DEEPEST = 8
 MOST_THINGS = 500
@@ -24,6 +24,8 @@ DEEPEST_SCOPES = 16
 MOST_PROPERTIES = 2_000  # extruct's time grows with the square of the number of properties
 MOST_VALUES = 100
 """Maximum number of values of a property."""
+_COMMENT = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^\s*//.*$|/\*[^*]*\*/", re.MULTILINE)
+_COMMA = re.compile(r",(?=\s*[\]}])")
 _MOST_TEXT, _MOST_PIECES = 10_000, 1_000  # characters of a property, and texts between its tags
 
 # Properties that link a page or container to its main topic.
@@ -100,14 +102,23 @@ def read_json_ld(root: etree._Element) -> list[Thing]:
     items = []
     for script in root.iter("script"):
         if script.get("type") == "application/ld+json":
-            extractor = import_extra("extruct.jsonld", "reading structured data").JsonLdExtractor()
             with suppress(ValueError, RecursionError):  # only this script is lost
-                items += extractor.extract_items(script)
+                items += _as_list(_read_json(script.text or ""))
     return _things(items, "json-ld")
 
 
+def _read_json(text: str) -> Any:
+    """Read JSON that may contain line ends in strings, comments, and a comma or semicolon too many."""
+    try:
+        return json.loads(text, strict=False)
+    except ValueError:
+        return json.loads(_COMMA.sub("", _COMMENT.sub("", text)).strip(" \n\r\t;"), strict=False)
+
+
 def read_microdata(root: etree._Element) -> list[Thing]:
-    """Return the items in the attributes of a page's elements."""
+    """Return the items in the attributes of a page's elements; none if extruct is not installed."""
+    if _microdata_extractor() is None:
+        return []
     scopes = [root] * ("itemscope" in root.attrib) + root.findall(".//*[@itemscope]")
     if not 0 < len(scopes) <= MOST_THINGS or len(root.findall(".//*[@itemprop]")) > MOST_PROPERTIES:
         return []
@@ -137,9 +148,12 @@ def read_meta_tags(root: etree._Element) -> dict[str, list[str]]:
 
 @cache
 def _microdata_extractor() -> Any:
-    extractor = import_extra("extruct.w3cmicrodata", "reading structured data").MicrodataExtractor
+    try:
+        from extruct.w3cmicrodata import MicrodataExtractor
+    except ModuleNotFoundError:
+        return None
 
-    class PlainText(extractor):  # type: ignore[misc,valid-type]
+    class PlainText(MicrodataExtractor):  # type: ignore[misc]
         """Reads an element's text directly. extruct renders each element, which costs more than cleaning the page."""
 
         def _extract_textContent(self, node: etree._Element) -> str:  # noqa: N802 (extruct's name)
