@@ -8,6 +8,7 @@ import pytest
 from support.commands import ENVIRONMENT, run_process
 from support.sitepages import site, site_page
 
+from victorpy.cleaner import read_document
 from victorpy.document import Label
 from victorpy.errors import DataError
 from victorpy.methods import load_method
@@ -112,6 +113,25 @@ def test_labels_of_one_page_change_other_pages_of_the_site(pages):
     }
     assert told["nothing of the page"] < untold < told["Subscribe"]
     assert sidebar(hybrid_at(pages, [None] * 8), pages[7]) == untold
+
+
+def test_the_site_model_reads_the_fallback_text_of_objects_so_that_labels_reach_it():
+    cleaner = load_method("site")
+    film = '<div class="film"><object data="a.swf"><div class="text"><p>{text}</p></div></object></div>'
+    pages = []
+    for number in range(8):
+        words = " ".join(f"film{number}word{each}" for each in range(6))
+        caption = film.format(text=f"The film shows {words}.")
+        pages.append(read_document(site_page(number).replace("</h1>", f"</h1>{caption}"), cleaner.config))
+    labels = [labels_of(page, "The film shows") for page in pages[:3]]
+    probabilities = []
+    for given in (None, [*labels, *[None] * 5]):
+        labelling = hybrid_at(pages, given).label(pages[7])
+        (block,) = [number for number, block in enumerate(pages[7].blocks) if "The film shows" in block.text]
+        probabilities.append(labelling.content[block])
+    assert probabilities[0] < probabilities[1] > 0.5
+    page = read_document(site_page(1).replace("</h1>", f"</h1>{film}"), load_method("default").config)
+    assert not [block for block in page.blocks if "{text}" in block.text]
 
 
 def test_the_site_model_moves_a_page_towards_the_others(pages):

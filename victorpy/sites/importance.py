@@ -64,9 +64,6 @@ class Judgement:
     gamma: float = GAMMA
     t: float = 0.4
     epsilon: float = EPSILON
-    as_trained: bool = False
-    """Compute importances as version 0.1 did, which models with site features were trained with: a leaf without
-    features has 0 even on a single page, and `highest` ignores the content of nodes that also have styles."""
     _judged: dict[ElementNode, Judged] = field(default_factory=dict)
 
     def of(self, element: ElementNode) -> Judged:
@@ -84,7 +81,7 @@ class Judgement:
             return self._judged[element]
         below = [self._judge(child) for child in element.children()]
         content = element.content
-        leaf = content.importance() if content and (content.sums or not self.as_trained) else 0.0
+        leaf = content.importance() if content else 0.0
         node, composite = node_importance(element), leaf  # the composite importance of a leaf is equation 4
         if element.styles:  # CompImp(E), equation 2
             importances = [self.style_importance(style) for style in element.styles.values()]
@@ -93,9 +90,7 @@ class Judgement:
             weight = self.gamma ** len(importances)
             mean = sum(share * value for share, value in zip(_style_shares(element), importances, strict=True))
             composite = (1 - weight) * node + weight * mean
-        highest = max([composite, *(child.highest for child in below)])
-        if not self.as_trained:
-            highest = max(highest, leaf)
+        highest = max([composite, leaf, *(child.highest for child in below)])
         noisy = highest <= self.t
         is_noisy_leaf = content is not None and leaf <= self.t
         meaningful = not noisy and not is_noisy_leaf and all(child.meaningful for child in below)

@@ -57,7 +57,7 @@ class SiteStatistics:
         if self.pages < 2:
             return None
         if self._judgement is None:
-            self._judgement = Judgement(as_trained=True).judge(self._tree)
+            self._judgement = Judgement().judge(self._tree)
         fingerprint, places = self.locate(document)
         leaves = [place.leaf for place in places]
         entropy = np.zeros(len(leaves))
