@@ -71,9 +71,11 @@ def _read(
         about = _metadata(Tree(None, document.url, document.title), url) if metadata else None
         return document, about, None
     decoded = decode(page, content_type)
-    tree = parse_whole(decoded.text, decoded.utf8)
     uses_styles = config.one("style-sheets", "ignore") == "inline"
-    if metadata or layout or uses_styles:
+    delete = config.get("tag-delete")
+    reads_deleted = metadata or layout or uses_styles
+    tree = parse_whole(decoded.page, () if reads_deleted else delete)
+    if reads_deleted:
         prune(tree, ())
     about = _metadata(tree, url) if metadata else None
     reader = None
@@ -85,7 +87,6 @@ def _read(
         from victorpy.page.styles import inline_styles
 
         inline_styles(tree.root, [path.read_text("utf-8", "replace") for path in config.files("style-files")])
-    delete = config.get("tag-delete")
     losses = ((decoded.loss,) if decoded.loss else ()) + tree.losses
     if metadata and len(tree.title) > MOST_TITLE:
         losses += (f"metadata uses only the first {MOST_TITLE:,} characters of the title",)

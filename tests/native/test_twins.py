@@ -1,6 +1,7 @@
 """The native core gives the results of its Python twins, on sample pages, generated pages and hostile ones."""
 
 import pickle
+import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
+from lxml import etree
 from support.commands import ENVIRONMENT, run_process
 from support.htmlpages import pages
 
@@ -21,6 +23,7 @@ from victorpy.features.table import FeatureTable
 from victorpy.model import encode as encoding
 from victorpy.model.crf import tables
 from victorpy.model.evidence import context, inputs, lexicon, trees
+from victorpy.page import decode as decoding
 from victorpy.page import parse as parsing
 from victorpy.page import split as splitting
 from victorpy.page.decode import decode
@@ -57,7 +60,19 @@ HOSTILE = {
 
 
 def without_core(monkeypatch):
-    for module in (parsing, splitting, page_columns, tables, trees, lexicon, inputs, context, table, encoding):
+    for module in (
+        decoding,
+        parsing,
+        splitting,
+        page_columns,
+        tables,
+        trees,
+        lexicon,
+        inputs,
+        context,
+        table,
+        encoding,
+    ):
         monkeypatch.setattr(module, "_native", None)
 
 
@@ -65,12 +80,12 @@ def documents_of(page: bytes | str, config_name: str) -> tuple[Document, Documen
     """Return a page as the core and as the Python twin split it."""
     config = CONFIGS[config_name]
     decoded = decode(page)
-    tree = parse_whole(decoded.text, decoded.utf8)
+    tree = parse_whole(decoded.page)
     by_core = splitting.split(tree, config.cuts, config.get("tag-delete"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(splitting, "_native", None)
         patch.setattr(parsing, "_native", None)
-        return by_core, splitting.split(parse_whole(decoded.text, decoded.utf8), config.cuts, config.get("tag-delete"))
+        return by_core, splitting.split(parse_whole(decoded.page), config.cuts, config.get("tag-delete"))
 
 
 def assert_same(ours, twins, name):
@@ -321,3 +336,64 @@ def test_engine_can_be_switched_off():
 )
 def test_rare_tags(page):
     assert native.load("scan").rare_tags(page) == parsing._rare_tags(page)
+
+
+def read_tree(page: bytes, unread: tuple[str, ...]) -> tuple[object, ...]:
+    """Parse a page, and return everything except the deleted elements."""
+    tree = parsing.prune(parse_whole(page, unread), DELETED)
+    markup = None if tree.root is None else etree.tostring(tree.root)
+    return markup, tree.title, tree.url, tree.base, tree.losses
+
+
+DELETED = ("script", "style", "svg", "iframe")
+MARKUP = (
+    "<script> </script> <script </script <SCRIPT\tx> </ScRipt\t> </scripts> <!-- --> --!> -> <! <? > \" ' = / /> x=1 "
+    "x='y' x=\"<p>\" <p> </p> <style> </style> <title> </title> <textarea> </textarea> <svg> </svg> <path\td='1'/> "
+    "<path\td> </path> <g> </g> <g/> <use/> <rect></rect> <iframe> </iframe> <noscript> </noscript> <div\tclass=a> "
+    "</div> <a\thref=b/> <script\tsrc=c/> <script/> <script\ttype=math/tex> <xmp> </xmp> <plaintext> <head> </head> "
+    "<body> </body> </html> < </ &lt; tea <![CDATA[ ]]> <td>"
+).split(" ")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_unread_texts_do_not_change_the_rest_of_the_tree(seed):
+    pieces = random.Random(seed)
+    for _ in range(100):
+        page = "".join(pieces.choices([*MARKUP, " ", "\n"], k=pieces.choice([5, 20, 50]))).encode()
+        assert read_tree(page, DELETED) == read_tree(page, ())
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("<script>if (a < b) f()</script><p>tea", "<script></script><p>tea"),
+        ("<SCRIPT src='a>b'>x</script ><style>y</style>", "<SCRIPT src='a>b'></script ><style></style>"),
+        ("<script type='math/tex'>x^2</script>", "<script type='math/tex'>x^2</script>"),
+        ("<!-- <script>x</script> --><script>y</script>", "<!-- <script>x</script> --><script></script>"),
+        ("<script><!-- '<script>' </script> --></script>", "<script><!-- '<script>' </script> --></script>"),
+        ("<p title='<script>'>x</script>", "<p title='<script>'>x</script>"),
+        ("<script src=a/>x</script>", "<script src=a/></script>"),
+        ("<script src=a />x</script>", "<script src=a />x</script>"),
+        ("<svg><g><path d='M 1'/><use></use></g><b></b></svg>", "<svg><g></g><b></b></svg>"),
+        ("<g><svg></g><path/></svg>", "<g><svg></g><path/></svg>"),
+        ("<script>no end", "<script>no end"),
+    ],
+)
+def test_unread_texts(page, expected):
+    assert parsing._survey(page.encode(), DELETED)[0].decode() == expected
+
+
+def test_unread_texts_depend_on_the_deleted_tags():
+    page = b"<script>x</script><style>y</style>"
+    assert parsing._survey(page, ["style"])[0] == b"<script>x</script><style></style>"
+    assert parsing._survey(page, ())[0] is page
+
+
+def test_valid_utf8():
+    is_utf8 = native.load("scan").is_utf8
+    pieces = random.Random(1)
+    edges = [b"", b"a", b"abcdefgh", *(chr(code).encode() for code in (0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10FFFF))]
+    odd = [bytes([code]) for code in (0, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xE0, 0xED, 0xF0, 0xF4, 0xF5)]
+    for _ in range(5_000):
+        page = b"".join(pieces.choices(edges, k=2) + pieces.choices([b"", b"", *odd], k=3))
+        assert is_utf8(page) == (b"\0" not in page and page.decode("utf-8", "ignore").encode() == page)

@@ -2,50 +2,83 @@
 # distutils: language = c++
 """The native twin of the checks in page/parse.py that look for rare trouble in the bytes of a page."""
 
-from libc.string cimport memchr, strncasecmp, strncmp
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport uint64_t
+from libc.string cimport memchr, memcpy, strncasecmp, strncmp
+from libcpp.vector cimport vector
 
 cdef extern from "<ctype.h>" nogil:
     int isalnum(int code)
 
 
-def suspicions(bytes page, Py_ssize_t many_values, Py_ssize_t stretch):
-    """Return whether a page may have a flood of attributes, script ends in strings, and references to C1 controls.
+def survey(bytes page, bint script, bint style, bint svg, int most_attributes):
+    """Return the page without texts that nobody reads, and what to check before parsing.
 
-    False is certain. True means that the slower check in Python has to decide.
+    The texts are those of scripts and styles and the shapes in pictures, as far as the arguments name them. Parsing
+    would copy them into the tree. The rest of the result tells whether the page may have a tag with too many
+    attributes, script ends in strings, and references to C1 controls, and how often it has ``<``. False is certain.
+    True means that the slower check in Python has to decide.
     """
     cdef const char *data = page
-    cdef Py_ssize_t size = len(page), i, values = 0, longest = 0
-    cdef bint has_script_end = False, has_reference = False
-    cdef const char *found
-    for i in range(size):
-        values += data[i] == b"="
-    if values > many_values:
-        values = values_outside_scripts(data, data + size)
-    i = 0
-    while i + stretch <= size and longest < stretch:  # is there a ">" in every stretch of this length?
-        found = last_in(data + i, b">", stretch)
-        if found == NULL:
-            found = end_of_script(data, i, size)
+    cdef const char *stop = data + len(page)
+    cdef const char *found = data
+    cdef vector[Range] unread
+    cdef bint has_script_end = False, has_reference = False, may_have_flood
+    cdef Py_ssize_t tags = 0
+    with nogil:
+        may_have_flood = find_unread(data, stop, script, style, svg, most_attributes, unread)
+        while True:
+            found = <const char *>memchr(found, b"<", stop - found)
             if found == NULL:
-                longest = stretch
                 break
-        i = found - data + 1
-    found = data
-    while not has_script_end:
-        found = <const char *>memchr(found, b"<", data + size - found)
-        if found == NULL or data + size - found < 9:
-            break
-        found += 1
-        if found[0] == b"/" and strncasecmp(found + 1, b"script", 6) == 0:
-            has_script_end = in_string(found + 7, data + size)
-    found = data
-    while not has_reference:
-        found = <const char *>memchr(found, b"&", data + size - found)
-        if found == NULL or data + size - found < 6:
-            break
-        has_reference = found[1] == b"#" and found[2] == b"1" and b"2" <= found[3] <= b"5" and found[5] == b";"
-        found += 1
-    return values > many_values or longest >= stretch, has_script_end, has_reference
+            tags += 1
+            found += 1
+            if found[0] == b"/" and not has_script_end and strncasecmp(found + 1, b"script", 6) == 0:
+                has_script_end = in_string(found + 7, stop)
+        found = data
+        while not has_reference:
+            found = <const char *>memchr(found, b"&", stop - found)
+            if found == NULL or stop - found < 6:
+                break
+            has_reference = found[1] == b"#" and found[2] == b"1" and b"2" <= found[3] <= b"5" and found[5] == b";"
+            found += 1
+    return without(page, unread), may_have_flood, has_script_end, has_reference, tags
+
+
+def is_utf8(bytes page):
+    """Return whether a page is valid UTF-8 without NUL characters."""
+    cdef const unsigned char *at = page
+    cdef const unsigned char *stop = at + len(page)
+    cdef uint64_t eight
+    cdef int more
+    if memchr(at, 0, stop - at) != NULL:
+        return False
+    with nogil:
+        while at < stop:
+            if stop - at >= 8:
+                memcpy(&eight, at, 8)
+                if not eight & 0x8080808080808080ULL:
+                    at += 8
+                    continue
+            if at[0] < 0x80:
+                at += 1
+                continue
+            more = 1 if 0xC2 <= at[0] <= 0xDF else 2 if 0xE0 <= at[0] <= 0xEF else 3 if 0xF0 <= at[0] <= 0xF4 else 0
+            if not more or stop - at <= more:
+                break
+            # The second byte excludes characters in too many bytes, surrogates and numbers above 0x10FFFF.
+            if not (0xA0 if at[0] == 0xE0 else 0x90 if at[0] == 0xF0 else 0x80) <= at[1] <= (
+                0x9F if at[0] == 0xED else 0x8F if at[0] == 0xF4 else 0xBF
+            ):
+                break
+            at += 2
+            more -= 1
+            while more and at[0] & 0xC0 == 0x80:
+                at += 1
+                more -= 1
+            if more:
+                at = stop + 1
+    return at == stop
 
 
 def rare_tags(bytes page):
@@ -103,54 +136,7 @@ cdef bint names_tex(const char *data, const char *stop, int most) noexcept:
     return False
 
 
-cdef Py_ssize_t values_outside_scripts(const char *data, const char *stop) noexcept:
-    """Count ``=`` except in scripts and styles."""
-    cdef Py_ssize_t values = 0, own
-    cdef const char *part = data
-    cdef bint is_raw, is_closed
-    while part < stop:
-        is_raw = strncmp(part, b"script", 6) == 0 or strncmp(part, b"SCRIPT", 6) == 0
-        is_raw = is_raw or strncmp(part, b"style", 5) == 0 or strncmp(part, b"STYLE", 5) == 0
-        is_closed = False
-        own = 0
-        while part < stop and part[0] != b"<":
-            own += part[0] == b"="
-            is_closed = is_closed or part[0] == b">"
-            part += 1
-        if not (is_raw and is_closed):
-            values += own
-        part += 1
-    return values
-
-
-cdef const char *last_in(const char *data, char wanted, Py_ssize_t size) noexcept:
-    cdef Py_ssize_t i
-    for i in range(size - 1, -1, -1):
-        if data[i] == wanted:
-            return data + i
-    return NULL
-
-
-cdef const char *end_of_script(const char *data, Py_ssize_t position, Py_ssize_t size) noexcept:
-    """Return the end of the script or style whose opening tag ends before a position, or NULL if there is none."""
-    cdef const char *tag = last_in(data, b"<", position)
-    cdef Py_ssize_t length
-    if tag == NULL or not position or data[position - 1] != b">":
-        return NULL
-    length = 6 if strncasecmp(tag + 1, b"script", 6) == 0 else 5 if strncasecmp(tag + 1, b"style", 5) == 0 else 0
-    if not length:
-        return NULL
-    cdef const char *end = tag + 1
-    while True:
-        end = <const char *>memchr(end, b"<", data + size - end)
-        if end == NULL or data + size - end < length + 2:
-            return data + size - 1
-        if end[1] == b"/" and strncasecmp(end + 2, tag + 1, length) == 0:
-            return end
-        end += 1
-
-
-cdef bint in_string(const char *data, const char *stop) noexcept:
+cdef bint in_string(const char *data, const char *stop) noexcept nogil:
     """Whether the rest of a string, its quote and punctuation follow a ``</script``. See `_SCRIPT_END_IN_STRING`."""
     cdef int items = 0
     cdef const char *close
@@ -178,7 +164,7 @@ cdef bint in_string(const char *data, const char *stop) noexcept:
     return False
 
 
-cdef bint ends_string(const char *data, const char *stop) noexcept:
+cdef bint ends_string(const char *data, const char *stop) noexcept nogil:
     while data < stop and data[0] != b"\n" and is_white(data[0]):
         data += 1
     if data >= stop:
@@ -186,5 +172,219 @@ cdef bint ends_string(const char *data, const char *stop) noexcept:
     return memchr(b";,.:?+)]}&|\n", data[0], 12) != NULL or strncasecmp(data, b"</script", 8) == 0
 
 
-cdef inline bint is_white(char code) noexcept:
+cdef inline bint is_white(char code) noexcept nogil:
     return code == 32 or 9 <= code <= 13
+
+
+# Texts that nobody reads.
+
+cdef struct Range:
+    const char *start
+    const char *stop
+
+
+cdef bytes without(bytes page, vector[Range] &unread):
+    """Return a page without some parts."""
+    cdef const char *data = page
+    cdef const char *stop = data + len(page)
+    cdef Py_ssize_t dropped = 0
+    cdef Range part
+    for part in unread:
+        dropped += part.stop - part.start
+    if not dropped:
+        return page
+    result = PyBytes_FromStringAndSize(NULL, len(page) - dropped)
+    cdef char *out = result
+    for part in unread:
+        memcpy(out, data, part.start - data)
+        out += part.start - data
+        data = part.stop
+    memcpy(out, data, stop - data)
+    return result
+
+
+cdef bint find_unread(
+    const char *at, const char *stop, bint script, bint style, bint svg, int most_attributes, vector[Range] &unread
+) except -1 nogil:
+    """Find the texts that nobody reads. Return whether a tag may have too many attributes.
+
+    Tags are read as libxml2 2.14 reads them. The search ends with True at tags that other parsers, or the patterns in
+    page/parse.py, may read differently.
+    """
+    cdef const char *tag
+    cdef const char *name
+    cdef const char *end
+    cdef Range part
+    cdef int length, attributes, groups = 0
+    cdef bint is_closing, is_empty, in_picture = False
+    while True:
+        tag = <const char *>memchr(at, b"<", stop - at)
+        if tag == NULL:
+            return False
+        is_closing = tag[1] == b"/"
+        name = tag + 1 + is_closing
+        if not is_letter(name[0]):
+            at = end_of_declaration(tag, stop)
+            if at == NULL:
+                return True
+            continue
+        length = 1
+        while name[length] != b">" and name[length] != b"/" and not is_html_space(name[length]):
+            if name + length >= stop:
+                return True
+            length += 1
+        at = end_of_tag(name + length, stop, &is_empty, &attributes)
+        if at == NULL or (attributes >= most_attributes and not is_closing):
+            return True
+        if svg and is_named(name, length, b"svg"):
+            in_picture = not is_closing and not is_empty
+            groups = 0
+        elif in_picture and is_named(name, length, b"g"):
+            groups += -1 if is_closing else 0 if is_empty else 1
+            in_picture = groups >= 0  # else it closes a group around the picture, and the picture
+        elif in_picture:
+            end = end_of_shape(name, length, at, stop, is_empty) if not is_closing else <const char *>NULL
+            in_picture = end != NULL
+            if in_picture:
+                part.start, part.stop = tag, end
+                unread.push_back(part)
+                at = end
+        if is_closing or is_empty or not is_raw(name, length):
+            continue
+        end = end_of_text(name, length, at, stop)
+        if end == NULL:
+            return True
+        if end > at and (style and is_named(name, length, b"style") or
+                         script and is_named(name, length, b"script") and not has_formula(name, at)):
+            part.start, part.stop = at, end
+            unread.push_back(part)
+        at = end
+
+
+cdef const char *end_of_declaration(const char *tag, const char *stop) noexcept nogil:
+    """Return the end of a comment or declaration, the next character after another ``<``, or NULL."""
+    cdef const char *end = tag + 4
+    if strncmp(tag, b"<!--", 4) == 0:
+        if end[0] == b">" or (end[0] == b"-" and end[1] == b">"):
+            return NULL
+        while True:
+            end = <const char *>memchr(end, b"-", stop - end)
+            if end == NULL or (end[1] == b"-" and end[2] == b"!"):
+                return NULL
+            if end[1] == b"-" and end[2] == b">":
+                return end + 3
+            end += 1
+    if tag[1] != b"!" and tag[1] != b"?" and tag[1] != b"/":
+        return tag + 1
+    end = <const char *>memchr(tag, b">", stop - tag)
+    return end + 1 if end != NULL and memchr(tag + 1, b"<", end - tag) == NULL else <const char *>NULL
+
+
+cdef const char *end_of_tag(const char *at, const char *stop, bint *is_empty, int *attributes) noexcept nogil:
+    """Return the end of a tag, given the end of its name, or NULL if it is unclear.
+
+    Also find out whether it ends in ``/>``, and count its attributes.
+    """
+    cdef bint has_name = False
+    cdef const char *value_end = NULL
+    attributes[0] = 0
+    while at < stop:
+        if at[0] == b">":
+            is_empty[0] = (at - 1)[0] == b"/" and at != value_end
+            return at + 1
+        if at[0] == b"=":
+            if not has_name:
+                return NULL
+            has_name = False
+            at += 1
+            while is_html_space(at[0]):
+                at += 1
+            if at[0] == b'"' or at[0] == b"'":
+                at = <const char *>memchr(at + 1, at[0], stop - at - 1)
+                if at == NULL:
+                    return NULL
+                at += 1
+            else:
+                while at < stop and at[0] != b">" and not is_html_space(at[0]):
+                    if at[0] == b"=" and (at[1] == b'"' or at[1] == b"'" or is_html_space(at[1])):
+                        return NULL
+                    attributes[0] += at[0] == b"/"
+                    at += 1
+                value_end = at
+            continue
+        if at[0] == b"/":
+            has_name = False
+        elif not is_html_space(at[0]):
+            attributes[0] += not has_name or is_html_space((at - 1)[0])
+            has_name = True
+        at += 1
+    return NULL
+
+
+cdef const char *end_of_text(const char *name, int length, const char *at, const char *stop) noexcept nogil:
+    """Return the start of the closing tag after the text of an element without tags, or NULL if it is unclear."""
+    cdef bint has_comment = False, is_usual = name[0] | 32 == b"s" or name[0] | 32 == b"t"
+    while True:
+        at = <const char *>memchr(at, b"<", stop - at)
+        if at == NULL or stop - at < length + 3:
+            return NULL
+        if at[1] == b"/" and strncasecmp(at + 2, name, length) == 0:
+            at += 2 + length
+            return at - 2 - length if at[0] == b">" or at[0] == b"/" or is_html_space(at[0]) else NULL
+        if not is_usual:
+            return NULL
+        if strncmp(at, b"<!--", 4) == 0:
+            has_comment = True
+        elif has_comment and strncasecmp(at + 1, b"script", 6) == 0:
+            return NULL  # the script ends at the second closing tag
+        at += 1
+
+
+cdef const char *end_of_shape(
+    const char *name, int length, const char *at, const char *stop, bint is_empty
+) noexcept nogil:
+    """Return the end of a shape without content, given the end of its opening tag, or NULL."""
+    if not (
+        is_named(name, length, b"path") or is_named(name, length, b"circle") or is_named(name, length, b"rect")
+        or is_named(name, length, b"polygon") or is_named(name, length, b"line") or is_named(name, length, b"use")
+    ):
+        return NULL
+    if is_empty:
+        return at
+    if stop - at < length + 3 or at[0] != b"<" or at[1] != b"/" or strncasecmp(at + 2, name, length) != 0:
+        return NULL
+    return at + length + 3 if at[length + 2] == b">" else <const char *>NULL
+
+
+cdef bint has_formula(const char *name, const char *end) noexcept nogil:
+    """Whether the type of a script may be ``math/tex``, possibly with references."""
+    while name < end:
+        if name[0] == b"&" or strncmp(name, b"math", 4) == 0:
+            return True
+        name += 1
+    return False
+
+
+cdef inline bint is_named(const char *name, int length, const char *wanted) noexcept nogil:
+    return strncasecmp(name, wanted, length) == 0 and wanted[length] == 0
+
+
+cdef bint is_raw(const char *name, int length) noexcept nogil:
+    """Whether an element contains only text, whatever it looks like."""
+    cdef char first = name[0] | 32
+    if first == b"s":
+        return is_named(name, length, b"script") or is_named(name, length, b"style")
+    if first == b"t":
+        return is_named(name, length, b"title") or is_named(name, length, b"textarea")
+    if first == b"n":
+        return is_named(name, length, b"noframes") or is_named(name, length, b"noembed")
+    return (first == b"i" and is_named(name, length, b"iframe")) or (first == b"x" and is_named(name, length, b"xmp")) or (
+        first == b"p" and is_named(name, length, b"plaintext"))
+
+
+cdef inline bint is_letter(char code) noexcept nogil:
+    return b"a" <= (code | 32) <= b"z"
+
+
+cdef inline bint is_html_space(char code) noexcept nogil:
+    return code == 32 or code == 9 or code == 10 or code == 12 or code == 13

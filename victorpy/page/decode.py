@@ -15,7 +15,10 @@ from w3lib.encoding import (
     resolve_encoding,
 )
 
+from victorpy import native
 from victorpy.errors import DecodeError
+
+_native = native.load("scan")
 
 _MAX_UNDECODABLE = 0.01  # share of characters that a declared encoding may fail to decode
 _MAX_CONTROLS = 0.05  # share of control characters in text; images and archives have more
@@ -32,14 +35,17 @@ _META_CHARSET = re.compile(rb"<meta\b[^>]{0,500}?charset\s*=\s*[\"']?\s*([\w:.-]
 class Decoded(NamedTuple):
     """The text of a page, and how it was decoded."""
 
-    text: str
+    page: str | bytes
+    """The text, or the bytes if they are the text in UTF-8, as for most pages."""
     encoding: str
     source: str
     """Where the encoding comes from: bom, header, meta, cleaneval, utf-8 (valid bytes), detected or fallback."""
     loss: str = ""
     """Describes what could not be decoded."""
-    utf8: bytes | None = None
-    """The page's bytes, if they are the text in UTF-8."""
+
+    @property
+    def text(self) -> str:
+        return self.page if isinstance(self.page, str) else self.page.decode()
 
 
 def decode(page: bytes | str, content_type: str | None = None) -> Decoded:
@@ -53,7 +59,10 @@ def decode(page: bytes | str, content_type: str | None = None) -> Decoded:
     if isinstance(page, str):
         text, surrogates = _SURROGATES.subn(_REPLACEMENT, page)
         return _tidied(text, "unicode", "text", damage=f"{surrogates} lone surrogates" if surrogates else "")
+    page = bytes(page)
     for encoding, source in _candidates(page, content_type):
+        if source == "utf-8" and not page.startswith(codecs.BOM_UTF8) and _is_utf8(page):
+            return Decoded(page, encoding, source)
         decoded = _decode_as(page, encoding, source)
         if decoded:
             return decoded
@@ -69,7 +78,8 @@ def _candidates(page: bytes, content_type: str | None) -> Iterator[tuple[str, st
     utf16 = _utf16_without_bom(page)
     if utf16:
         yield utf16, "detected"
-    if not (page.isascii() and _SEVEN_BIT_ESCAPES.search(page)):
+    may_have_escapes = page.isascii() and (b"\x1b" in page or b"~" in page)
+    if not (may_have_escapes and _SEVEN_BIT_ESCAPES.search(page)):
         # Text in another encoding is hardly ever valid UTF-8, so valid UTF-8 overrides the header.
         yield "utf-8", "utf-8"
     controls = len(page) - len(page.translate(None, _CONTROLS))
@@ -87,6 +97,17 @@ def _candidates(page: bytes, content_type: str | None) -> Iterator[tuple[str, st
     detected = cchardet.detect(page)["encoding"]
     if detected:
         yield resolve_encoding(detected) or detected, "detected"
+
+
+def _is_utf8(page: bytes) -> bool:
+    """Return whether a page is valid UTF-8 without NUL characters."""
+    if _native:
+        return bool(_native.is_utf8(page))
+    try:
+        page.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in page
 
 
 def _utf16_without_bom(page: bytes) -> str | None:
@@ -115,8 +136,6 @@ def _decode_as(page: bytes, encoding: str, source: str) -> Decoded | None:
     except (LookupError, UnicodeError):
         return None
     try:
-        if source == "utf-8" and b"\0" not in page and not page.startswith(codecs.BOM_UTF8):
-            return Decoded(page.decode(encoding), encoding, source, utf8=page)  # as most pages
         return _tidied(page.decode(encoding), encoding, source)
     except UnicodeError:
         if source == "utf-8":

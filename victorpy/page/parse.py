@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from lxml import etree
@@ -44,6 +44,7 @@ _TAGS = re.compile(
 _QUOTED = re.compile(r"\"[^\"]*+\"|'[^']*+'")
 _MARKUP = re.compile(rf"{_RAW}|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)", re.DOTALL | re.IGNORECASE)
 _native = native.load("scan")
+_CAN_SKIP = etree.LIBXML_VERSION >= (2, 14)  # older versions read tags in another way than the native core
 _SCRIPT_TAG = re.compile(rb"<(?P<close>/?)script(?=[\s/>])", re.IGNORECASE)
 # A </script> in a JavaScript string. The rest of the string with its tags, a quote and punctuation follow
 # on the same line, as in "</script><br class='x'>");
@@ -65,7 +66,7 @@ _RARE_TAGS = [
     )
 ]
 _C1_REFERENCE = re.compile(b"&#(1[2-5][0-9]);")
-_CLEANEVAL_WRAPPER = re.compile(r"\s*<text\b(?P<attributes>[^>]*\bid\s*=[^>]*)>", re.IGNORECASE)
+_CLEANEVAL_WRAPPER = re.compile(rb"\s*<text\b(?P<attributes>[^>]*\bid\s*=[^>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 
 
@@ -83,28 +84,28 @@ class Tree:
     """Tags that are not elements. Their content belongs to the parent."""
 
 
-def parse(text: str, delete: Iterable[str] = (), utf8: bytes | None = None) -> Tree:
-    """Parse a page's text and remove the elements named in `delete` with their content.
+def parse(page: str | bytes, delete: Collection[str] = ()) -> Tree:
+    """Parse a page's text, or its bytes in UTF-8, and remove the elements named in `delete` with their content."""
+    return prune(parse_whole(page, delete), delete)
 
-    Pass `utf8` if the text is already available in UTF-8, to save encoding it again.
+
+def parse_whole(page: str | bytes, unread: Collection[str] = ()) -> Tree:
+    """Parse a page's text, or its bytes in UTF-8, including the elements that pruning removes.
+
+    Elements named in `unread` may be empty in the tree, because some of them are skipped for speed.
     """
-    return prune(parse_whole(text, utf8), delete)
-
-
-def parse_whole(text: str, utf8: bytes | None = None) -> Tree:
-    """Parse a page's text, including the elements that pruning removes."""
+    utf8 = page if isinstance(page, bytes) else page.encode()
     wrapper = {}  # attributes of the <text> element that CleanEval puts around a page
-    wrapper_tag = _CLEANEVAL_WRAPPER.match(text)
+    wrapper_tag = _CLEANEVAL_WRAPPER.match(utf8)
     if wrapper_tag:
-        for name, double, single, bare in _ATTRIBUTE.findall(wrapper_tag["attributes"]):
+        for name, double, single, bare in _ATTRIBUTE.findall(wrapper_tag["attributes"].decode()):
             wrapper[name.lower()] = html.unescape(double or single or bare)
-    utf8 = utf8 or text.encode()
-    root, losses = _parse_without_loss(text, utf8)
+    root, losses, rare = _parse_without_loss(utf8, unread)
     title = _find_title(root)
     if title is not None and "<" in (title.text or "") and b"</title" not in utf8.lower():
         # The title has no end tag, so the parser took the whole page for a title. It ends before the next tag.
         utf8 = _OPEN_TITLE.sub(rb"\g<0></title>", utf8, count=1)
-        root, losses = _parse_without_loss(utf8.decode(), utf8)
+        root, losses, rare = _parse_without_loss(utf8, unread)
         title = _find_title(root)
     if root is None:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
@@ -113,7 +114,7 @@ def parse_whole(text: str, utf8: bytes | None = None) -> Tree:
     if not url.strip():
         canonical = (link.get("href") or "" for link in root.iter("link") if link.get("rel", "").lower() == "canonical")
         url = next(canonical, "")
-    has_formulas, has_listings, has_players, has_base = (_native.rare_tags if _native else _rare_tags)(utf8)
+    has_formulas, has_listings, has_players, has_base = rare
     if has_formulas:
         write_formulas(root)
     if has_listings:
@@ -143,32 +144,51 @@ def prune(tree: Tree, delete: Iterable[str]) -> Tree:
     return tree
 
 
-def _parse_without_loss(text: str, utf8: bytes) -> tuple[etree._Element | None, tuple[str, ...]]:
-    """Parse without losing text, or describe what was lost."""
+def _parse_without_loss(
+    utf8: bytes, unread: Collection[str]
+) -> tuple[etree._Element | None, tuple[str, ...], tuple[bool, ...]]:
+    """Parse without losing text, or describe what was lost. Also return which rare tags the page may have."""
     losses = []
-    checks = _native.suspicions(utf8, _MANY_VALUES, _STRETCH) if _native else (True, True, True)
-    may_have_flood, may_have_script_end, may_have_reference = checks
-    if may_have_flood and _may_have_attribute_flood(text):
+    read_part, may_have_flood, may_have_script_end, may_have_reference, tags = _survey(utf8, unread)
+    changed = utf8
+    if may_have_flood and _may_have_attribute_flood(text := utf8.decode()):
         text, dropped = _drop_attribute_floods(text)
         if dropped:
             losses.append(f"the attributes of {dropped} tags with more than {MOST_ATTRIBUTES:,} of them were dropped")
-            utf8 = text.encode()
+            changed = text.encode()
     if may_have_script_end:
-        utf8 = _drop_script_remainders(utf8)
+        changed = _drop_script_remainders(changed)
     if may_have_reference:
         # Browsers read a reference to a control character as the Windows-1252 character of that number.
-        utf8 = _C1_REFERENCE.sub(lambda match: bytes([int(match[1])]).decode("cp1252", "ignore").encode(), utf8)
-    most = MOST_ELEMENTS + len(utf8) // _BYTES_PER_ELEMENT
-    if len(utf8) > 3 * MOST_ELEMENTS and utf8.count(b"<") > most:
-        shorter = _drop_tags(utf8.decode(), most).encode()
-        if len(shorter) < len(utf8):
+        changed = _C1_REFERENCE.sub(lambda match: bytes([int(match[1])]).decode("cp1252", "ignore").encode(), changed)
+    most = MOST_ELEMENTS + len(changed) // _BYTES_PER_ELEMENT
+    if changed is not utf8:
+        tags = changed.count(b"<")
+    if len(changed) > 3 * MOST_ELEMENTS and tags > most:
+        shorter = _drop_tags(changed.decode(), most).encode()
+        if len(shorter) < len(changed):
             losses.append(f"the page has too many tags: those after the first {most:,} were dropped; no text was lost")
-            utf8 = shorter
-    root, error = _lxml_tree(utf8)
+            changed = shorter
+    if changed is not utf8:
+        read_part = _survey(changed, unread)[0]
+    root, error = _lxml_tree(read_part)
     if error:
-        root, error = _lxml_tree(_flatten(utf8.decode()).encode())
+        root, error = _lxml_tree(_flatten(changed.decode()).encode())
         losses.append(error or f"elements nested deeper than {FLATTEN_DEPTH} levels were flattened; no text was lost")
-    return root, tuple(losses)
+    return root, tuple(losses), (_native.rare_tags if _native else _rare_tags)(read_part)
+
+
+def _survey(utf8: bytes, unread: Collection[str]) -> tuple[bytes, bool, bool, bool, int]:
+    """Return the page without texts that nobody reads, if that is possible, and what to check before parsing.
+
+    The checks are whether the page may have tags with too many attributes, script ends in strings, and references to
+    control characters, and how often it has ``<``.
+    """
+    if not _native:
+        return utf8, True, True, True, utf8.count(b"<")
+    skipped = [tag in unread and _CAN_SKIP for tag in ("script", "style", "svg")]
+    survey: tuple[bytes, bool, bool, bool, int] = _native.survey(utf8, *skipped, MOST_ATTRIBUTES)
+    return survey
 
 
 def _rare_tags(utf8: bytes) -> tuple[bool, ...]:
