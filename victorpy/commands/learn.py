@@ -1,13 +1,15 @@
-"""Train a model on annotated pages or gold standards.
+"""Adapt a model to annotated pages, or train a new one.
 
 examples:
-  victor learn --config cleaneval pages/*.anno            write models/cleaneval
-  victor learn --config my.conf annotated/ -o my-model    read every .anno file below a directory
-  victor learn --config crf --data cleaneval:DIR          train on a gold standard
-  victor clean --model my-model page.html                 clean with the new model
+  victor learn pages/ -o my-model                     adapt the bundled model, if that pays, to the .anno files below
+  victor learn --data pages:DIR -o my-model           learn from pages with gold texts
+  victor learn --from my-parent pages/ -o my-model    adapt another model
+  victor learn --config crf pages/*.anno              train a new model with a config, and write models/crf
+  victor clean --model my-model page.html             clean with the new model
 
-`victor annotate` writes .anno files. Unconfirmed predictions in them are used as labels, with a warning. To leave out
-files with unconfirmed predictions, give --only-confirmed.
+Candidates are compared by cross-validation: the unchanged model, the adapted model, and models trained on the pages
+alone. The best one is saved. `victor annotate` writes .anno files. Unconfirmed predictions in them are used as labels,
+with a warning. To leave out files with unconfirmed predictions, give --only-confirmed.
 """
 
 from __future__ import annotations
@@ -15,82 +17,160 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_data, add_site_key
+from victorpy.commands._shared import add_allow_code, add_data, add_site_key
 from victorpy.config import Config, load_config
-from victorpy.errors import DataError
-from victorpy.model.evidence.stage import Weights
-from victorpy.model.store import check_target
-from victorpy.model.train import find_annotations, find_unconfirmed, load_pages, train
+from victorpy.errors import ConfigError, DataError
+from victorpy.model.choice import ADAPTED, SEVERAL_SITES, UNCHANGED, Learned, learn
+from victorpy.model.evidence.replay import WEIGHT, load_replay
+from victorpy.model.evidence.stage import Report, Weights
+from victorpy.model.store import DEFAULT, check_target, load_model
+from victorpy.model.train import Trained, find_annotations, find_unconfirmed, load_pages, train
 from victorpy.outputs import CleanPage
 from victorpy.research.datasets import parse_data, set_name
 from victorpy.research.gold import load_gold
-from victorpy.sites.grouping import SITE_KEYS
+from victorpy.research.statistics import compare, summarise
+from victorpy.sites.grouping import SITE_KEYS, site_of
 
-FEW_ITERATIONS = 50
-"""Outside a terminal, one of this many iterations is reported."""
+TARGETS = (5, 20, 50, 100)
+"""Numbers of pages to aim for. More pages than these help less and less."""
+
+NONE = "none"
+"""The value of --from that trains a new model."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("pages", nargs="*", metavar="FILE.anno", type=Path, help="annotation files or directories")
     add_data(parser, required=False)
-    add("-c", "--config", metavar="NAME", default="default", help="a shipped config or a file (default: default)")
-    add("-o", "--output", metavar="MODEL", type=Path, help="model directory (default: models/CONFIG)")
+    origin = "adapt this model even if that does not pay; none: train a new model"
+    add("--from", dest="origin", metavar="MODEL", help=f"{origin} (default: what is best, from {DEFAULT})")
+    add("-c", "--config", metavar="NAME", help="train a new model with this config: a shipped name or a file")
+    add("-o", "--output", metavar="MODEL", type=Path, help="model directory (default: models/adapted or models/CONFIG)")
+    add(
+        "--replay",
+        type=float,
+        metavar="W",
+        default=WEIGHT,
+        help=f"weight of general pages (default: {WEIGHT}; 0: none)",
+    )
     add("--only-confirmed", action="store_true", help="leave out files with unconfirmed labels")
+    add_allow_code(add)
     add_site_key(parser)
     add("-q", "--quiet", action="store_true", help="print no progress and no summary")
 
 
 def run(arguments: Arguments) -> int:
-    config = load_config(arguments.config)
+    if arguments.config and arguments.origin not in (None, NONE):
+        raise ConfigError("--config trains a new model, so it cannot be combined with --from")
+    is_new = arguments.config is not None or arguments.origin == NONE
+    began = time.perf_counter()
+    target, story = _train_new(arguments) if is_new else _adapt(arguments)
+    if not arguments.quiet:
+        print("\n".join(story))
+        seconds = time.perf_counter() - began
+        to_clean = arguments.as_typed(f"to clean with it: victor clean --model {target} PAGE.html")
+        print(f"saved {target} after {seconds:.1f} s; {to_clean}")
+    return 0
+
+
+def _train_new(arguments: Arguments) -> tuple[Path, list[str]]:
+    """Train a new model. Return its directory and the lines of the summary."""
+    config = load_config(arguments.config or DEFAULT)
     target: Path = arguments.output or Path("models") / config.name
     check_target(target)
-    began = time.perf_counter()
     pages, weights, counts = _load(arguments, config)
-    if arguments.quiet:
-        trained = train(pages, config, site_key=arguments.site_key, weights=weights)
-    else:
-        with tqdm(desc="CRF", unit=" iterations", bar_format="{desc}: {n_fmt}{unit}{postfix}", disable=None) as bar:
+    with _progress(arguments) as report:
 
-            def show_iteration(info: Mapping[str, Any]) -> None:
-                loss = f"loss {info['loss']:.1f}" if "loss" in info else ""
-                bar.set_postfix_str(loss, refresh=False)
-                bar.update()
-                if bar.disable and info["num"] % FEW_ITERATIONS == 1:  # not a terminal
-                    print(f"iteration {info['num']:>4}  {loss}", file=sys.stderr, flush=True)
+        def show_iteration(info: Mapping[str, Any]) -> None:
+            if sys.stderr.isatty() or info["num"] == 1:
+                report(f"CRF, iteration {info['num']}, loss {info.get('loss', 0):.1f}")
 
-            show = partial(tqdm.write, file=sys.stderr)
-            trained = train(pages, config, show_iteration, show, arguments.site_key, weights)
-    story = trained.training
-    if arguments.data:
-        story["data"] = [set_name(spec) for spec in arguments.data if ":" in spec]
-    if arguments.site_key != SITE_KEYS[0]:
-        story["site_key"] = arguments.site_key
-    trained.save(target)
+        trained = train(pages, config, show_iteration, report, arguments.site_key, weights)
+    _save(arguments, trained, target)
     _warn_about(arguments, pages)
-    if not arguments.quiet:
-        stages = trained.labeller.stages_
-        labels = ", ".join(f"{count:,} {label}" for label, count in story["labels"].items())
-        sources = ", ".join(f"{count:,} from {source}" for source, count in counts.items())
-        attributes = len(stages.crf.numbers) if stages else 0
-        scores = story["scores"]
-        print(f"trained on {story['pages']:,} pages, {story['blocks']:,} blocks ({labels})")
-        print(f"pages: {sources}")
-        print(f"{attributes:,} attributes have weights; training took {time.perf_counter() - began:.1f} s")
-        print(
-            f"on the training pages, {scores['label_accuracy']:.2%} of labels are right, "
-            f"and {scores['content_accuracy']:.2%} if only content and noise count"
-        )
-        print(arguments.as_typed(f"saved {target}; to clean with it: victor clean --model {target} PAGE.html"))
-    return 0
+    scores, stages = trained.training["scores"], trained.labeller.stages_
+    return target, [
+        *_describe_pages(trained, counts),
+        f"{len(stages.crf.numbers) if stages else 0:,} attributes have weights",
+        f"on the training pages, {scores['label_accuracy']:.2%} of labels are right, "
+        f"and {scores['content_accuracy']:.2%} if only content and noise count",
+    ]
+
+
+def _adapt(arguments: Arguments) -> tuple[Path, list[str]]:
+    """Adapt a model, or find out that another choice is better. Return the directory and the lines of the summary."""
+    target: Path = arguments.output or Path("models") / "adapted"
+    check_target(target)
+    model = load_model(arguments.origin or DEFAULT, allow_code=arguments.allow_code)
+    pages, weights, counts = _load(arguments, model.config)
+    if arguments.replay < 0:
+        raise ConfigError(f"--replay must be 0 or more, not {arguments.replay:g}")
+    replay = load_replay(model.meta["digest"], arguments.replay) if arguments.replay else None
+    with _progress(arguments) as report:
+        learned = learn(pages, model, weights, arguments.site_key, replay, arguments.origin is not None, report)
+    _save(arguments, learned.trained, target)
+    _warn_about(arguments, pages)
+    return target, [*_describe_pages(learned.trained, counts), *_describe_choice(learned, arguments.origin or DEFAULT)]
+
+
+@contextmanager
+def _progress(arguments: Arguments) -> Iterator[Report]:
+    """Yield a function that shows messages in one line, which each message replaces. Outside a terminal they add up."""
+    with tqdm(bar_format="{desc}", disable=arguments.quiet or None, leave=False) as bar:
+
+        def show(message: str) -> None:
+            if not bar.disable:
+                bar.set_description_str(message)
+            elif not arguments.quiet:
+                print(message, file=sys.stderr, flush=True)
+
+        yield show
+
+
+def _save(arguments: Arguments, trained: Trained, target: Path) -> None:
+    if arguments.data:
+        trained.training["data"] = [set_name(spec) for spec in arguments.data if ":" in spec]
+    if arguments.site_key != SITE_KEYS[0]:
+        trained.training["site_key"] = arguments.site_key
+    trained.save(target)
+
+
+def _describe_pages(trained: Trained, counts: Mapping[str, int]) -> list[str]:
+    story = trained.training
+    labels = ", ".join(f"{count:,} {label}" for label, count in story["labels"].items())
+    sources = ", ".join(f"{count:,} from {source}" for source, count in counts.items())
+    return [f"trained on {story['pages']:,} pages, {story['blocks']:,} blocks ({labels})", f"pages: {sources}"]
+
+
+def _describe_choice(learned: Learned, origin: str) -> list[str]:
+    """Return the table of candidates, and a sentence that says whether training paid and what to do next."""
+    pages, by = len(learned.scores[UNCHANGED]), "site" if learned.by_site else "page"
+    lines = [f"word F1 on pages of {by}s that a candidate has not seen, with 95 % intervals:"]
+    for name, scores in learned.scores.items():
+        summary = summarise(scores)
+        shown = f"{origin}, {name}" if name in (UNCHANGED, ADAPTED) else name
+        chosen = "  <- saved" if name == learned.chosen else ""
+        lines.append(f"  {shown:<24} {summary.mean:.3f}  {summary.low:.3f} to {summary.high:.3f}{chosen}")
+    if learned.general:
+        before, after = learned.general
+        lines.append(f"word F1 on general pages: {before:.3f} before, {after:.3f} after")
+    target = next((target for target in TARGETS if target > pages), None)
+    of_what = " of other sites" if learned.sites < SEVERAL_SITES else ""
+    more = f"annotate about {target - pages} more pages{of_what}" if target else "more pages will help little"
+    if learned.chosen == UNCHANGED:
+        return [*lines, f"training did not pay, so the saved model is a copy of {origin}; {more}"]
+    gain = compare(learned.scores[learned.chosen], learned.scores[UNCHANGED])
+    pays = "pays" if gain.low > 0 else "seems to pay" if gain.mean > 0 else "does not pay"
+    difference = f"{gain.mean:+.3f} word F1, 95 % interval {gain.low:+.3f} to {gain.high:+.3f}"
+    return [*lines, f"training {pays}: {difference}; for a better model, {more}"]
 
 
 def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weights, dict[str, int]]:
@@ -122,11 +202,16 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weight
 
 
 def _warn_about(arguments: Arguments, pages: Sequence[CleanPage]) -> None:
-    """Warn if there is only one page, or if a page occurs with different labels."""
+    """Warn about very few pages, pages of one site, and pages that occur with different labels."""
     if len(pages) == 1:
         arguments.note(
             "there is only one page to learn from; the model will hardly work on others, so annotate more pages"
         )
+    elif len(pages) < TARGETS[0]:
+        arguments.note(f"there are only {len(pages)} pages to learn from, so the scores are very uncertain")
+    sites = {site_of(page.document.url, arguments.site_key) for page in pages}
+    if len(pages) > 1 and len(sites) == 1 and "" not in sites:
+        arguments.note(f"all pages are from {sites.pop()}; the scores hold for this site only")
     labels_by_page: dict[int, set[tuple[str, ...]]] = {}
     for page in pages:
         texts = hash(tuple(block.text for block in page.document.blocks))

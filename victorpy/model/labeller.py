@@ -2,6 +2,7 @@
 
 columns     counts for the page's blocks, and site statistics
 evidence    a lexicon and trees: the probability that a block is content
+adaptation  more trees, if the model was adapted to pages of your own
 kinds       more trees: the probability of each kind of content
 beliefs     predictions for similar blocks on other pages of the site
 CRF         labels in sequence, from features of blocks and from the evidence (Marek 2007, 3.5)
@@ -13,7 +14,7 @@ The config selects the stages: configs/crf.conf has only a CRF, configs/default.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from victorpy.columns import Columns, Floats, SiteColumns
+from victorpy.columns import Columns, Floats
 from victorpy.config import Config, load_config
 from victorpy.document import Document, Label, Labelling
 from victorpy.errors import DataError, VictorError
@@ -31,6 +32,7 @@ from victorpy.model.crf.tables import Tables, marginals
 from victorpy.model.decoder import Decoder
 from victorpy.model.encode import Codes, Encoder, encode, make_encoders, show_features
 from victorpy.model.evidence import Evidence, Findings, block_weights, expected_f1, fit_evidence
+from victorpy.model.evidence.adaptation import Adaptation
 from victorpy.model.evidence.inputs import load_tree_template
 from victorpy.model.evidence.kinds import Kinds, fit_kinds
 from victorpy.model.evidence.stage import Report, Weights
@@ -56,12 +58,16 @@ class Stages:
     """The CRF in crfsuite's file format, for other programs."""
     evidence: Evidence | None = None
     kinds: Kinds | None = None
+    adaptation: Adaptation | None = None
+    """More trees, if the model was adapted to other pages."""
 
     def judge(self, page: Columns) -> Findings | None:
         """Run the trees on a page, if the model has trees."""
         if self.evidence is None:
             return None
         findings = self.evidence.judge(page)
+        if self.adaptation is not None:
+            findings = self.adaptation.judge(page, findings)
         return findings if self.kinds is None else self.kinds.judge(page, findings)
 
 
@@ -136,15 +142,9 @@ class ModelLabeller(Labeller):
             )
         if len({label for sequence in sequences for label in sequence}) < 2:
             raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
-        sites = [
-            site_of(page.url, self.site_key or SITE_KEYS[0]) or page.source or str(number)
-            for number, page in enumerate(pages)
-        ]
-        site_columns = _site_columns(pages, sites) if self.wants_site else [None] * len(pages)
+        sites = sites_of(pages, self.site_key or SITE_KEYS[0])
         # A generator, because only trees need all pages at once.
-        columns: Iterable[Columns] = (
-            Columns(page, prepared.config, site) for page, site in zip(pages, site_columns, strict=True)
-        )
+        columns: Iterable[Columns] = columns_of(pages, sites, self)
         evidence, kinds = None, None
         if prepared.config.get(EVIDENCE):
             columns = list(columns)
@@ -315,11 +315,19 @@ class _Prepared:
         return any(name.startswith("site.") for name in names)
 
 
-def _site_columns(documents: Sequence[Document], sites: Sequence[str]) -> list[SiteColumns | None]:
-    """Compute the site statistics of each page from the given pages of its site."""
+def sites_of(documents: Sequence[Document], site_key: str) -> list[str]:
+    """Return the site of each page. A page without an address is a site of its own."""
+    return [site_of(page.url, site_key) or page.source or str(number) for number, page in enumerate(documents)]
+
+
+def columns_of(documents: Sequence[Document], sites: Sequence[str], labeller: ModelLabeller) -> Iterator[Columns]:
+    """Yield the columns of each page, with statistics of the given pages of its site if the labeller uses them."""
     from victorpy.sites.statistics import SiteStatistics
 
     statistics: dict[str, SiteStatistics] = {}
+    if labeller.wants_site:
+        for document, site in zip(documents, sites, strict=True):
+            statistics.setdefault(site, SiteStatistics()).add(document)
     for document, site in zip(documents, sites, strict=True):
-        statistics.setdefault(site, SiteStatistics()).add(document)
-    return [statistics[site].columns(document) for document, site in zip(documents, sites, strict=True)]
+        at_site = statistics[site].columns(document) if statistics else None
+        yield Columns(document, labeller.prepare().config, at_site)

@@ -7,6 +7,8 @@ model.crfsuite   the same weights in crfsuite's format
 evidence.tpl     with evidence: trees, the inputs of the trees
 lexicon.tsv      with evidence: trees, the log-odds of names and words
 trees.npy        with evidence: trees, the trees
+adaptation.tsv   in an adapted model, the log-odds of names and words on the user's pages
+adaptation.npy   in an adapted model, the trees added to those of the model
 kinds.tpl        with kinds: trees, the inputs of the trees for kinds
 kinds.npy        with kinds: trees, the trees for kinds
 meta.json        labels, digests of every file, and a description of the training data
@@ -30,6 +32,9 @@ from victorpy.errors import ModelError, VictorError, suggest
 from victorpy.features import load_modules
 from victorpy.model.crf.tables import Tables
 from victorpy.model.evidence import Evidence
+from victorpy.model.evidence.adaptation import LEXICON_FILE as ADAPTED_LEXICON_FILE
+from victorpy.model.evidence.adaptation import TREES_FILE as ADAPTED_TREES_FILE
+from victorpy.model.evidence.adaptation import Adaptation
 from victorpy.model.evidence.kinds import KINDS_FILE, Kinds
 from victorpy.model.evidence.stage import LEXICON_FILE, TREES_FILE
 from victorpy.model.labeller import ModelLabeller, Stages
@@ -81,6 +86,8 @@ def save_model(directory: Path, labeller: ModelLabeller, config: Config, trainin
                 own[f"{name}-template"] = (f"{name}.tpl",)
                 (fresh / f"{name}.tpl").write_text(stage.inputs.template.text, encoding="utf-8")
                 stage.save(fresh)
+        if stages.adaptation is not None:
+            stages.adaptation.save(fresh)
         resolved = replace(config, values={**config.values, **own})
         (fresh / "config.conf").write_text(resolved.text(), encoding="utf-8")
 
@@ -141,11 +148,15 @@ def load_model(name: str | Path = DEFAULT, allow_code: bool = False) -> Model:
         tables = Tables.load(directory / "tables.npy", tuple(map(str, labels)), load_template(config))
         evidence = Evidence.load(directory, config) if config.get("evidence") else None
         kinds = Kinds.load(directory, config, evidence.input_count) if config.get("kinds") and evidence else None
+        adaptation = None
+        if evidence is not None and ADAPTED_TREES_FILE in digests:
+            _check_files(digests, ADAPTED_LEXICON_FILE)
+            adaptation = Adaptation.load(directory, evidence.input_count)
         if kinds is not None and not set(kinds.labels) <= set(tables.labels):
             raise ValueError("its trees have kinds that its CRF does not have")
         crfsuite_model = read_bounded(directory / "model.crfsuite", MOST_BYTES)
         labeller = ModelLabeller(config)
-        labeller.stages_ = Stages(tables, crfsuite_model, evidence, kinds)
+        labeller.stages_ = Stages(tables, crfsuite_model, evidence, kinds, adaptation)
         labeller.prepare()
     except ModelError:
         raise

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,7 @@ def describe_training(
     right = sum(ours == gold for ours, gold in pairs)
     right_content = sum((ours is Label.OTHER) == (gold is Label.OTHER) for ours, gold in pairs)
     return {
+        "date": datetime.now(UTC).date().isoformat(),
         "pages": len(pages),
         "blocks": sum(len(page.labels) for page in pages),
         "labels": dict(sorted(Counter(map(str, gold_labels)).items())),

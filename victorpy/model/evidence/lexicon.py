@@ -225,17 +225,18 @@ class Votes:
         self.count: Floats = sites_with.astype(np.float64)
         self.content = _sums(where, shares, len(self.hashes))
 
-    def table(self, without: str | None = None) -> Table:
+    def table(self, without: str | None = None, fewest: int = FEWEST_SITES) -> Table:
         """Return the log-odds from the votes of all sites.
 
-        `without` leaves out the vote of one site. The table then has only the tokens of this site.
+        `without` leaves out the vote of one site. The table then has only the tokens of this site. Tokens on fewer than
+        `fewest` sites are left out.
         """
         hashes, content, count = self.hashes, self.content, self.count
         if without in self.sites:
             vote = self.sites[without]
             at = np.searchsorted(hashes, vote.hashes)
             hashes, content, count = vote.hashes, content[at] - vote.share, count[at] - 1
-        enough = count >= FEWEST_SITES
+        enough = count >= fewest
         share = (content[enough] + self.base * DOUBT) / (count[enough] + DOUBT)
         share = np.clip(share, 0.001, 0.999)
         odds = np.log(share / (1 - share)) - np.log(self.base / (1 - self.base))

@@ -18,7 +18,7 @@ from victorpy.model.evidence.context import COLUMNS as CONTEXT_COLUMNS
 from victorpy.model.evidence.context import context
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
-from victorpy.model.evidence.lexicon import Lexicon, Poll, Votes, spell
+from victorpy.model.evidence.lexicon import FEWEST_SITES, Lexicon, Poll, Votes, spell
 from victorpy.model.evidence.trees import Forest, Matrix, average, constant, grow, learners, mix, tree_settings
 from victorpy.sites.grouping import make_folds
 
@@ -234,6 +234,6 @@ def training_weights(page: Columns) -> Floats:
     return weights / max(float(weights.sum()), 1.0) * _PAGE_WEIGHT
 
 
-def make_lexicon(votes: Sequence[Votes], without: str | None = None) -> Lexicon:
+def make_lexicon(votes: Sequence[Votes], without: str | None = None, fewest: int = FEWEST_SITES) -> Lexicon:
     """Make a lexicon from the votes of all sites, or one for the pages of a site without the votes of this site."""
-    return Lexicon(tuple(kind.table(without) for kind in votes))
+    return Lexicon(tuple(kind.table(without, fewest) for kind in votes))

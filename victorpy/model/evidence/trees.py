@@ -379,43 +379,65 @@ def tree_settings(config: Config, stage: str = EVIDENCE, learner: str = CATBOOST
     return settings
 
 
-def grow(matrix: Matrix, content: Flags, weights: Floats, settings: Mapping[str, Any], stage: str = EVIDENCE) -> Forest:
-    """Train trees that separate content from noise. The settings are those of `tree_settings`."""
+def grow(
+    matrix: Matrix,
+    content: Flags,
+    weights: Floats,
+    settings: Mapping[str, Any],
+    stage: str = EVIDENCE,
+    baseline: Floats | None = None,
+) -> Forest:
+    """Train trees that separate content from noise. The settings are those of `tree_settings`.
+
+    With a baseline, boosting continues from these log-odds, and the result is a correction of them.
+    """
     if not content.any() or content.all() or (matrix == matrix[:, :1]).all():
+        if baseline is not None:
+            return constant(np.zeros(1))
         share = (float(content.sum()) + 1) / (len(content) + 2)
         return constant(np.array([np.log(share / (1 - share))]))
-    return train_forest(matrix, content.astype(np.int64), weights, settings, stage)
+    return train_forest(matrix, content.astype(np.int64), weights, settings, stage, baseline)
 
 
-def train_forest(matrix: Matrix, target: Counts, weights: Floats, settings: Mapping[str, Any], stage: str) -> Forest:
+def train_forest(
+    matrix: Matrix,
+    target: Counts,
+    weights: Floats,
+    settings: Mapping[str, Any],
+    stage: str,
+    baseline: Floats | None = None,
+) -> Forest:
     """Train trees that separate two or more classes; LightGBM separates only two."""
     given = {name: value for name, value in settings.items() if name != "learner"}
-    if settings.get("learner") == LIGHTGBM:
-        return _train_lightgbm(matrix, target, weights, given, stage)
-    return _train_catboost(matrix, target, weights, given, stage)
+    learner = _train_lightgbm if settings.get("learner") == LIGHTGBM else _train_catboost
+    return learner(matrix, target, weights, given, stage, baseline)
 
 
-def _train_lightgbm(matrix: Matrix, target: Counts, weights: Floats, given: Mapping[str, Any], stage: str) -> Forest:
+def _train_lightgbm(
+    matrix: Matrix, target: Counts, weights: Floats, given: Mapping[str, Any], stage: str, baseline: Floats | None
+) -> Forest:
     lightgbm = _lightgbm()
     # Without missing values a question is a plain comparison. The results are the same for any number of threads.
     fixed = {"use_missing": False, "deterministic": True, "force_row_wise": True, "verbosity": -1}
     try:
         learner = lightgbm.LGBMClassifier(**{_LIGHTGBM_NAMES.get(name, name): given[name] for name in given}, **fixed)
         # The settings assume that the mean weight is 1.
-        learner.fit(matrix.T, target, sample_weight=weights / weights.mean())
+        learner.fit(matrix.T, target, sample_weight=weights / weights.mean(), init_score=baseline)
     except (TypeError, ValueError, lightgbm.basic.LightGBMError) as error:
         raise ConfigError(f"{stage}-param-*: LightGBM rejects the settings: {str(error).splitlines()[0]}") from error
     return from_lightgbm(learner.booster_)
 
 
-def _train_catboost(matrix: Matrix, target: Counts, weights: Floats, given: Mapping[str, Any], stage: str) -> Forest:
+def _train_catboost(
+    matrix: Matrix, target: Counts, weights: Floats, given: Mapping[str, Any], stage: str, baseline: Floats | None
+) -> Forest:
     import json
     import tempfile
 
     catboost = _catboost()
     try:
         learner = catboost.CatBoostClassifier(**given, verbose=False, allow_writing_files=False)
-        learner.fit(matrix.T, target, sample_weight=weights)
+        learner.fit(matrix.T, target, sample_weight=weights, baseline=baseline)
     except (TypeError, catboost.CatBoostError) as error:
         named = ", ".join(f"{stage}-param-{name}" for name in given if name in str(error))
         reason = str(error).splitlines()[0]

@@ -1,0 +1,262 @@
+"""Learn from annotated pages in the way that cleans unseen pages best.
+
+The candidates are the model as it is, the model adapted to the pages, and models trained on the pages alone. All of
+them are cross-validated on the same pages: every page is cleaned by a candidate that has not seen the page, nor another
+page of its site if the pages come from several sites.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from victorpy.columns import Flags, Floats
+from victorpy.config import Config, load_config
+from victorpy.errors import DataError, ModelError
+from victorpy.labellers.base import check_labels
+from victorpy.model.evidence import Keeping, fit_evidence, probabilities
+from victorpy.model.evidence.adaptation import Adaptation, JudgedPage, fit_adaptation
+from victorpy.model.evidence.replay import Replay
+from victorpy.model.evidence.stage import Report, Weights
+from victorpy.model.labeller import ModelLabeller, columns_of, sites_of
+from victorpy.model.store import Model
+from victorpy.model.train import Trained, describe_training, train
+from victorpy.outputs import CleanPage
+from victorpy.sites.grouping import SITE_KEYS, make_folds
+
+FOLDS = 5
+
+SEVERAL_SITES = 3
+"""With fewer sites, folds are made of pages."""
+
+STEPS = (0.25, 0.5, 0.75, 1.0)
+"""How far an adaptation may move the log-odds: 1 means as far as its trees say."""
+
+LEAST_GAIN = 0.001
+"""A smaller gain in word F1 is not worth an adapted model."""
+
+NEW_MODEL_GAIN = 0.01
+"""A smaller gain is not worth a model from scratch, which knows no other pages."""
+
+UNCHANGED, ADAPTED, TREES, CRF = "unchanged", "adapted", "trees from scratch", "CRF from scratch"
+
+CONFIGS = {TREES: "default", CRF: "crf"}
+"""The configs of models that are trained on the pages alone."""
+
+FEWEST_FOR_TREES = 15
+"""Trees from scratch do not win with fewer pages."""
+
+FEW_PAGES = 200
+SMALL = {
+    "evidence-learner": "catboost",
+    "evidence-forests": "1",
+    "evidence-param-iterations": "100",
+    "evidence-param-depth": "5",
+    "evidence-param-learning_rate": "0.1",
+}
+"""Settings of trees from scratch for fewer than `FEW_PAGES` pages. They take seconds instead of minutes."""
+
+Scores = Sequence[float]
+"""The word F1 of each page."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The result of learning, and how well each candidate cleans pages that it has not seen."""
+
+    trained: Trained
+    chosen: str
+    """The name of the candidate that was trained on all pages."""
+    scores: Mapping[str, Scores]
+    """The scores of every candidate, from cross-validation."""
+    sites: int
+    by_site: bool
+    """Whether the folds are made of sites."""
+    general: tuple[float, float] | None = None
+    """Mean word F1 on general pages before and after the adaptation, if there is a replay sample."""
+
+
+def learn(
+    pages: Sequence[CleanPage],
+    model: Model,
+    weights: Weights | None = None,
+    site_key: str = SITE_KEYS[0],
+    replay: Replay | None = None,
+    adapt: bool = False,
+    report: Report = lambda message: None,
+) -> Learned:
+    """Keep a model, adapt it, or train another one, whichever is best in cross-validation.
+
+    With `adapt`, adapt the model even if another choice is better.
+    """
+    report(f"features of {len(pages):,} pages")
+    sites = sites_of([page.document for page in pages], site_key)
+    by_site = len(set(sites)) >= SEVERAL_SITES
+    groups = sites if by_site else [str(number) for number in range(len(pages))]
+    judged = judge_pages(pages, model, weights, sites, groups)
+    folds = make_folds(groups, min(FOLDS, len(set(groups))), seed=1)
+    trial = _Trial(judged, folds, sites, Keeping.of(model.config), replay, report)
+    unchanged = trial.score([page.findings.log_odds for page in judged])
+    step, adapted, general = trial.adapt(unchanged, adapt)
+    scores = {UNCHANGED: unchanged, ADAPTED: adapted}
+    chosen = ADAPTED if step else UNCHANGED
+    for name in () if adapt else CONFIGS:
+        from_scratch = trial.from_scratch(name, model.config)
+        if from_scratch is not None:
+            scores[name] = from_scratch
+            if is_better(from_scratch, scores[chosen], NEW_MODEL_GAIN):
+                chosen = name
+    report("training on all pages")
+    labeller, config = model.labeller, model.config
+    if chosen == ADAPTED:
+        adaptation = fit_adaptation(judged, replay).scaled(step)
+        labeller = adapted_labeller(labeller, adaptation.spelled(page.columns for page in judged))
+    elif chosen != UNCHANGED:
+        config = scratch_config(chosen, len(pages))
+        labeller = train(pages, config, None, report, site_key).labeller
+    story = describe_training(pages, labeller, weights) | {
+        "parent": {"digest": model.meta.get("digest"), "training": model.meta.get("training")},
+        "chosen": chosen,
+        "word_f1": {name: round(float(np.mean(its_scores)), 4) for name, its_scores in scores.items()},
+        "folds": "sites" if by_site else "pages",
+    }
+    if chosen == ADAPTED and general is not None:
+        story["general_word_f1"] = [round(value, 4) for value in general]
+    trained = Trained(labeller, config, story)
+    return Learned(trained, chosen, scores, len(set(sites)), by_site, general if chosen == ADAPTED else None)
+
+
+def judge_pages(
+    pages: Sequence[CleanPage], model: Model, weights: Weights | None, sites: Sequence[str], groups: Sequence[str]
+) -> list[JudgedPage]:
+    """Run the trees of a model on labelled pages."""
+    stages = model.labeller.stages_
+    if stages is None or stages.evidence is None:
+        raise ModelError("only models with trees can be adapted; train another one with `config`")
+    if stages.adaptation is not None:
+        raise ModelError("the model is adapted already; adapt the model that it came from to all pages together")
+    factors = weights or [None] * len(pages)
+    columns = columns_of([page.document for page in pages], sites, model.labeller)
+    judged = []
+    for page, its_columns, group, factor in zip(pages, columns, groups, factors, strict=True):
+        check_labels(page.document, page.labels, model.config.labels)
+        content = np.array([label.is_content for label in page.labels], dtype=bool)
+        known = np.ones(len(content)) if factor is None else np.asarray(factor, dtype=np.float64)
+        judged.append(JudgedPage(its_columns, stages.evidence.judge(its_columns), group, page.labels, content, known))
+    known_content = np.concatenate([page.content[page.factor > 0] for page in judged])
+    if known_content.all() or not known_content.any():
+        raise DataError("nothing can be learned from these pages: they need blocks of content and blocks of noise")
+    return judged
+
+
+def adapted_labeller(labeller: ModelLabeller, adaptation: Adaptation) -> ModelLabeller:
+    """Return a copy of a labeller with an adaptation."""
+    adapted = copy.copy(labeller)
+    assert labeller.stages_ is not None
+    adapted.stages_ = replace(labeller.stages_, adaptation=adaptation)
+    return adapted
+
+
+def word_f1(page: JudgedPage, kept: Flags) -> float:
+    """Return the word F1 of the kept blocks, among the blocks whose labels are known."""
+    words = np.where(page.factor > 0, page.columns.words, 0.0)
+    total = float(words[kept].sum() + words[page.content].sum())
+    return 2 * float(words[kept & page.content].sum()) / total if total else 1.0
+
+
+def is_better(ours: Scores, theirs: Scores, least: float = LEAST_GAIN) -> bool:
+    """Whether scores are higher by more than a standard error of the mean difference, and by more than `least`."""
+    difference = np.subtract(ours, theirs)
+    error = float(difference.std(ddof=1)) / len(difference) ** 0.5
+    return float(difference.mean()) > max(error, least)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """The cross-validation of all candidates."""
+
+    pages: Sequence[JudgedPage]
+    folds: Sequence[int]
+    sites: Sequence[str]
+    keeping: Keeping
+    replay: Replay | None
+    report: Report
+
+    def score(self, log_odds: Sequence[Floats]) -> Scores:
+        """Score the blocks that log-odds keep, page by page."""
+        pairs = zip(self.pages, log_odds, strict=True)
+        return [word_f1(page, self.keeping.kept(probabilities(found), page.columns)) for page, found in pairs]
+
+    def adapt(self, unchanged: Scores, must: bool) -> tuple[float, Scores, tuple[float, float] | None]:
+        """Return the best step of an adaptation, its scores, and the scores of general pages before and after it.
+
+        The step is 0 if the model should stay as it is, unless it must be adapted.
+        """
+        before = [page.findings.log_odds for page in self.pages]
+        after, general = self._adapt_to_others()
+        by_step = {
+            step: self.score([old + step * (new - old) for old, new in zip(before, after, strict=True)])
+            for step in STEPS
+        }
+        best = max(STEPS, key=lambda step: float(np.mean(by_step[step])))
+        step = best if must or is_better(by_step[best], unchanged) else 0.0
+        if self.replay is None:
+            return step, by_step[best], None
+        old, new = self.replay.log_odds, self.replay.log_odds + best * (general - self.replay.log_odds)
+        return step, by_step[best], (float(np.mean(self.replay.scores(old))), float(np.mean(self.replay.scores(new))))
+
+    def _adapt_to_others(self) -> tuple[list[Floats], Floats]:
+        """Return the log-odds of each page and of the general pages, each adapted to the other folds."""
+        after = [page.findings.log_odds for page in self.pages]
+        general = np.zeros(0) if self.replay is None else self.replay.log_odds.copy()
+        count = max(self.folds) + 1
+        for fold in range(count):
+            self.report(f"adapting, fold {fold + 1} of {count}")
+            seen = [page for page, its_fold in zip(self.pages, self.folds, strict=True) if its_fold != fold]
+            if self.replay is None:
+                adaptation = fit_adaptation(seen)
+            else:
+                new = self.replay.page % count == fold
+                adaptation = fit_adaptation(seen, self.replay, ~new)
+                strength = adaptation.strength(self.replay.likeness(adaptation.lexicon))
+                matrix = self.replay.matrix(adaptation.lexicon)
+                general[new] = adaptation.adjust(matrix, self.replay.log_odds, strength)[new]
+            for number, page in enumerate(self.pages):
+                if self.folds[number] == fold:
+                    after[number] = adaptation.judge(page.columns, page.findings).log_odds
+        return after, general
+
+    def from_scratch(self, name: str, model_config: Config) -> Scores | None:
+        """Return the scores of a model that is trained on the pages alone, or None if such a model cannot win here."""
+        config = scratch_config(name, len(self.pages))
+        may_win = len(set(self.sites)) == 1 if name == CRF else len(self.pages) >= FEWEST_FOR_TREES
+        is_partial = any((page.factor != 1).any() for page in self.pages)
+        if not may_win or is_partial or config.cuts.every != model_config.cuts.every:
+            return None
+        self.report(f"comparing with {name}")
+        documents = [page.columns.document for page in self.pages]
+        if name == TREES:  # their training includes a cross-validation
+            columns = list(columns_of(documents, self.sites, ModelLabeller(config)))
+            content, groups = [page.content for page in self.pages], [page.group for page in self.pages]
+            fitted = fit_evidence(columns, content, groups, config)
+            return self.score([findings.log_odds for findings in fitted.findings])
+        scores = [0.0] * len(self.pages)
+        for fold in range(max(self.folds) + 1):
+            seen = [number for number, its_fold in enumerate(self.folds) if its_fold != fold]
+            labels = [self.pages[number].labels for number in seen]
+            labeller = ModelLabeller(config).fit([documents[number] for number in seen], labels)
+            for number in set(range(len(documents))) - set(seen):
+                kept = [label.is_content for label in labeller.label(documents[number]).labels]
+                scores[number] = word_f1(self.pages[number], np.array(kept, dtype=bool))
+        return scores
+
+
+def scratch_config(name: str, pages: int) -> Config:
+    """Return the config of a model from scratch for a number of pages."""
+    config = load_config(CONFIGS[name])
+    if name == CRF or pages >= FEW_PAGES:
+        return config
+    return replace(config, values={**config.values, **{name: (value,) for name, value in SMALL.items()}})

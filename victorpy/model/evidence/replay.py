@@ -1,0 +1,146 @@
+"""A sample of general pages as arrays, so that an adapted model does not forget them.
+
+The sample has the inputs and the labels of some blocks of the pages that a bundled model was trained on. It has no
+text: of words and of names of elements it has only the hashes of those that occur on several of the pages. It fits only
+the model whose trees computed the inputs: `python -m tools.replay` makes it anew for a new model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from victorpy.base.resources import shipped
+from victorpy.columns import Columns, Counts, Flags, Floats
+from victorpy.columns.tokens import Hashes
+from victorpy.model.evidence.cut import BETA, best_cut, probabilities
+from victorpy.model.evidence.lexicon import Lexicon
+from victorpy.model.evidence.trees import Matrix
+
+REPLAY_FILE = "replay.npz"
+
+WEIGHT = 0.3
+"""The weight of a general page in training, if that of a new page is 1."""
+
+LEVELS = 256
+"""Number of different values of an input in the file."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Blocks of general pages. Its other properties are those of `Columns` that a lexicon reads."""
+
+    inputs: Matrix
+    log_odds: Floats
+    content: Flags
+    weight: Floats
+    """The weights of the blocks in training. A block that was sampled stands for others of its page."""
+    page: Counts
+    """The number of each block's page."""
+    ancestors: Counts
+    """The number of the name of each element above a block, one row per level and one column per block."""
+    near_name_tokens: tuple[Hashes, Counts]
+    """The tokens of names, and the number of the name of each."""
+    word_tokens: tuple[Hashes, Counts]
+    """Words, and the number of the block of each."""
+    token_counts: Counts
+    """The number of name tokens and of words of each page, including those that are left out. Two rows."""
+
+    def likeness(self, lexicon: Lexicon) -> Floats:
+        """Return the shares of names and of words that a lexicon knows on the page of each block. Two rows."""
+        page_of_name = np.zeros(len(self.near_names[0]), dtype=np.int64)
+        page_of_name[self.ancestors] = self.page
+        owners = page_of_name[self.near_name_tokens[1]], self.page[self.word_tokens[1]]
+        known = [
+            np.bincount(owner, table.look_up(tokens[0]) != 0, self.token_counts.shape[1])
+            for table, tokens, owner in zip(
+                lexicon.tables, (self.near_name_tokens, self.word_tokens), owners, strict=False
+            )
+        ]
+        return (np.array(known) / np.maximum(self.token_counts, 1))[:, self.page]
+
+    def matrix(self, lexicon: Lexicon) -> Matrix:
+        """Return the inputs of an adaptation with a lexicon."""
+        return np.vstack([self.inputs, lexicon.columns(cast(Columns, self))])
+
+    @property
+    def count(self) -> int:
+        return len(self.content)
+
+    @property
+    def near_names(self) -> tuple[Counts, Counts]:
+        last = max(int(self.ancestors.max(initial=0)), int(self.near_name_tokens[1].max(initial=0)))
+        numbers = np.arange(last + 1)
+        return numbers, numbers
+
+    def ancestor(self, level: int) -> Counts:
+        return cast(Counts, self.ancestors[level])
+
+    def within(self, name: str) -> Flags:
+        """Return that no block is a heading, because headings are not stored."""
+        return np.zeros(self.count, dtype=bool)
+
+    def scores(self, log_odds: Floats) -> list[float]:
+        """Return the word F1 of each page, estimated from its sampled blocks."""
+        scores = []
+        for number in np.unique(self.page):
+            own = self.page == number
+            probability, weight, content = probabilities(log_odds[own]), self.weight[own], self.content[own]
+            kept = probability >= best_cut(probability, weight, BETA["balanced"])[0]
+            total = float(weight[kept].sum() + weight[content].sum())
+            scores.append(2 * float(weight[kept & content].sum()) / total if total else 1.0)
+        return scores
+
+    def save(self, path: Path, model: str) -> None:
+        """Write the sample for the model with a digest. Inputs are rounded to `LEVELS` values per row."""
+        ranks = np.linspace(0, self.count - 1, LEVELS).round().astype(np.int64)
+        values = np.sort(self.inputs, axis=1)[:, ranks]
+        codes = [np.searchsorted(row, inputs) for row, inputs in zip(values, self.inputs, strict=True)]
+        tokens: dict[str, npt.NDArray[Any]] = {}
+        for kind, (hashes, owner) in {"name": self.near_name_tokens, "word": self.word_tokens}.items():
+            distinct, token = np.unique(hashes, return_inverse=True)
+            tokens |= {f"{kind}_hashes": distinct, f"{kind}_tokens": token.astype(np.uint16)}
+            tokens[f"{kind}_steps"] = np.diff(owner, prepend=0).astype(np.uint16)
+        np.savez_compressed(
+            path,
+            allow_pickle=False,
+            model=np.array(model),
+            values=values,
+            codes=np.array(codes).astype(np.uint8),
+            log_odds=self.log_odds.astype(np.float16),
+            content=self.content,
+            weight=self.weight.astype(np.float16),
+            page=self.page.astype(np.uint16),
+            ancestors=self.ancestors.astype(np.uint16),
+            token_counts=self.token_counts,
+            **tokens,
+        )
+
+
+def load_replay(model: str, weight: float = WEIGHT) -> Replay | None:
+    """Read the shipped sample, if there is one for the model with this digest. `weight` is that of a general page."""
+    path = shipped("models") / REPLAY_FILE
+    if not path.is_file():
+        return None
+    with np.load(path, allow_pickle=False) as file:
+        if str(file["model"]) != model:
+            return None
+        names, words = (
+            (file[f"{kind}_hashes"][file[f"{kind}_tokens"]], np.cumsum(file[f"{kind}_steps"], dtype=np.int64))
+            for kind in ("name", "word")
+        )
+        return Replay(
+            np.take_along_axis(file["values"], file["codes"].astype(np.int64), axis=1),
+            file["log_odds"].astype(np.float64),
+            file["content"],
+            file["weight"].astype(np.float64) * weight,
+            file["page"].astype(np.int64),
+            np.ascontiguousarray(file["ancestors"], dtype=np.int64),
+            names,
+            words,
+            file["token_counts"],
+        )
