@@ -398,8 +398,9 @@ def test_learn_warns_about_one_page_and_about_disputed_labels(tmp_path):
 def test_learn_shows_iterations_and_a_summary_and_clean_uses_the_model(tmp_path):
     ended = learn_process("--config", small_conf(tmp_path), *ARTICLES[:4], cwd=tmp_path)
     assert ended.returncode == 0
-    (iteration,) = ended.stderr.decode().splitlines()  # the first of eight; a terminal shows all in one line
-    assert iteration.startswith("iteration    1  loss ")
+    iteration, warning = ended.stderr.decode().splitlines()  # the first of eight; a terminal shows all in one line
+    assert iteration.startswith("CRF, iteration 1, loss ")
+    assert "only 4 pages" in warning
     for part in ("trained on 4 pages", "attributes have weights", "of labels are right", "models/small"):
         assert part in ended.stdout.decode()
     cleaned = clean("--model", "small", PAGE, cwd=tmp_path)
@@ -461,7 +462,8 @@ ONE_LABEL = "%victor-anno 1\nsplit: block\n\nother\t-\t<p>\t Menu\nother\t-\t</p
         ({}, ["gone.anno"], "gone.anno: cannot be read"),
         ({"page.html": "<p>Tea"}, ["page.html"], "page.html:1: not an annotation file"),
         ({"bad.anno": ONE_LABEL.replace("other", "othr", 1)}, ["bad.anno"], "bad.anno:4: unknown label 'othr'"),
-        ({"one.anno": ONE_LABEL}, ["one.anno"], "at least two labels"),
+        ({"one.anno": ONE_LABEL}, ["one.anno"], "give at least 2 pages"),
+        ({"one.anno": ONE_LABEL}, ["one.anno", "--from", "none"], "at least two labels"),
         ({"half.anno": ONE_LABEL.replace("other", "?", 1)}, ["half.anno"], "half.anno:4: 1 block has no label yet"),
         ({"a.anno": ONE_LABEL}, ["a.anno", "-c", "defualt"], "no config 'defualt' (did you mean 'default'?)"),
         ({"a.anno": ONE_LABEL, "out": "x"}, ["a.anno", "-o", "out"], "out is a file, but a model is a directory"),
@@ -492,7 +494,8 @@ def test_learn_on_gold_standard_equals_learn_on_converted_files(gold_standard, t
     assert "trained on 2 pages" in output
     assert f"pages: 2 from cleaneval:{gold_standard}\n" in output
     assert f"to clean with it: victor clean --model {tmp_path / 'direct'} PAGE.html" in output
-    assert [line.partition(": left out: ")[0] for line in warnings] == ["learn", "learn"]
+    few = "learn: there are only 2 pages to learn from, so the scores are very uncertain"
+    assert [line.partition(": left out: ")[0] for line in warnings] == ["learn", "learn", few]
     assert ["4.html: no gold file gold/4.txt" in warnings[1], "input/3" in warnings[0]] == [True, True]
     assert json.loads((tmp_path / "direct" / "meta.json").read_text())["training"]["data"] == ["cleaneval:dev"]
     victor("convert", "--from", "cleaneval", gold_standard, tmp_path / "anno", "-c", conf)
@@ -598,7 +601,7 @@ def test_interrupted_learn_leaves_no_files(tmp_path):
     with conf.open("a") as file:  # make training slow
         file.write("crf-param-delta: 0\ncrf-param-epsilon: 0\n")
     with start("learn.py", "-c", conf, ROOT / "data", cwd=tmp_path) as process:
-        assert process.stderr.readline().startswith(b"iteration")
+        assert process.stderr.readline().startswith(b"CRF, iteration 1")
         interrupt(process)
     assert names_in(tmp_path) == ["small.conf"]
 

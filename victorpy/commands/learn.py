@@ -152,8 +152,8 @@ def _describe_pages(trained: Trained, counts: Mapping[str, int]) -> list[str]:
 
 def _describe_choice(learned: Learned, origin: str) -> list[str]:
     """Return the table of candidates, and a sentence that says whether training paid and what to do next."""
-    pages, by = len(learned.scores[UNCHANGED]), "site" if learned.by_site else "page"
-    lines = [f"word F1 on pages of {by}s that a candidate has not seen, with 95 % intervals:"]
+    pages, unseen = len(learned.scores[UNCHANGED]), "pages of unseen sites" if learned.by_site else "unseen pages"
+    lines = [f"word F1 on {unseen} (cross-validation), with 95 % intervals:"]
     for name, scores in learned.scores.items():
         summary = summarise(scores)
         shown = f"{origin}, {name}" if name in (UNCHANGED, ADAPTED) else name

@@ -1,0 +1,244 @@
+"""Adapting a model to a few pages: what it learns, which pages it changes, and what is chosen and saved."""
+
+import json
+import shutil
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.commands import victor
+
+from victorpy import DataError, ModelError
+from victorpy.base.digests import write_directory
+from victorpy.cleaner import Cleaner, read_document
+from victorpy.document import Label
+from victorpy.model import choice
+from victorpy.model.choice import ADAPTED, TREES, UNCHANGED, is_better, judge_pages, learn
+from victorpy.model.evidence.adaptation import Adaptation, fit_adaptation, likeness
+from victorpy.model.evidence.replay import load_replay
+from victorpy.model.store import load_model
+from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import write_anno
+
+# A site that marks its content in its own way: the bundled model takes its lists for noise.
+PAGE = """<html><body><div class="qx-top"><a href="/">Home</a> <a href="/a">Teas</a></div>
+<h1>{name}</h1><div class="qx-rows">{rows}</div>
+<div class="qx-more"><p>We wish all of our customers a pleasant day, and we hope that they enjoy their tea.</p></div>
+</body></html>"""
+ROW = '<div class="qx-row"><a href="/{name}">{name} {number}</a></div>'
+TEAS = ("Assam", "Ceylon", "Darjeeling", "Earl Grey", "Keemun", "Lapsang", "Oolong", "Sencha")
+
+default = cache(load_model)
+
+
+def tea_page(name, url="https://tea.example/{}"):
+    rows = "".join(ROW.format(name=name, number=number) for number in range(6))
+    html = PAGE.format(name=name, rows=rows)
+    document = read_document(html, default().config, url.format(name.replace(" ", "-")))
+    wanted = {name: Label.HEADER} | {f"{name} {number}": Label.LIST for number in range(6)}
+    return CleanPage(document, tuple(wanted.get(block.text, Label.OTHER) for block in document.blocks))
+
+
+def tea_pages(count=6):
+    return [tea_page(name) for name in TEAS[:count]]
+
+
+def kept(labeller, page):
+    return [label.is_content for label in labeller.label(page.document).labels]
+
+
+def gold(page):
+    return [label.is_content for label in page.labels]
+
+
+@cache
+def adapted():
+    return learn(tea_pages(), default(), replay=load_replay(default().meta["digest"]))
+
+
+def test_adapted_model_finds_what_the_pages_have_in_common():
+    new = tea_page("Yerba Mate")
+    assert kept(default().labeller, new) != gold(new)
+    assert adapted().chosen == ADAPTED
+    assert kept(adapted().trained.labeller, new) == gold(new)
+    assert np.mean(adapted().scores[ADAPTED]) > np.mean(adapted().scores[UNCHANGED]) + 0.2
+
+
+def test_adapted_model_leaves_other_pages_as_they_are():
+    path = Path(__file__).parents[2] / "data" / "article" / "courier-bridge.html"
+    document = read_document(path.read_bytes(), default().config)
+    assert adapted().trained.labeller.label(document) == default().labeller.label(document)
+    before, after = adapted().general
+    assert after == pytest.approx(before, abs=0.005)
+
+
+def test_adapted_model_is_an_ordinary_directory(tmp_path):
+    adapted().trained.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    for page in tea_pages(8):
+        assert loaded.labeller.label(page.document) == adapted().trained.labeller.label(page.document)
+    story = loaded.meta["training"]
+    assert story["parent"]["digest"] == default().meta["digest"]
+    assert (story["pages"], story["chosen"], story["folds"]) == (6, ADAPTED, "pages")
+    assert Cleaner.load(tmp_path / "model")
+    with pytest.raises(ModelError, match="adapted already"):
+        learn(tea_pages(), loaded)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda trust, trees: (np.array([2.0, 0.5, 0.5]), trees), "trust are not all numbers from"),
+        (lambda trust, trees: (np.array([0.5]), trees), "arrays of its adaptation do not match"),
+        (lambda trust, trees: (trust, [trees[0] + 1000, *trees[1:]]), "features of trees are not all numbers"),
+        (lambda trust, trees: (trust, trees[:2]), "are not numpy arrays"),
+    ],
+)
+def test_damaged_adaptation_is_rejected(tmp_path, change, message):
+    adapted().trained.save(tmp_path / "model")
+    with (tmp_path / "model" / "adaptation.npy").open("rb") as file:
+        trust, *trees = (np.load(file) for _ in range(5))
+    trust, trees = change(trust, trees)
+    meta = json.loads((tmp_path / "model" / "meta.json").read_text())
+    with write_directory(
+        tmp_path / "damaged", {key: meta[key] for key in meta if key not in ("files", "digest")}
+    ) as new:
+        for path in (tmp_path / "model").iterdir():
+            if path.name != "meta.json":
+                shutil.copy(path, new)
+        with (new / "adaptation.npy").open("wb") as file:
+            for array in (trust, *trees):
+                np.save(file, array)
+    with pytest.raises(ModelError, match=message):
+        load_model(tmp_path / "damaged")
+
+
+def test_model_stays_as_it_is_if_labels_are_random():
+    pages = []
+    for number, page in enumerate(tea_pages(8)):
+        chosen = np.random.default_rng(number).random(len(page.labels)) < 0.5
+        labels = tuple(Label.PARAGRAPH if content else Label.OTHER for content in chosen)
+        pages.append(CleanPage(page.document, labels))
+    learned = learn(pages, default())
+    assert learned.chosen == UNCHANGED
+    for page in pages:
+        assert learned.trained.labeller.label(page.document) == default().labeller.label(page.document)
+    assert learn(pages, default(), adapt=True).chosen == ADAPTED
+
+
+def test_folds_are_sites_if_there_are_several():
+    pages = [tea_page(name, f"https://shop{number % 3}.example/{{}}") for number, name in enumerate(TEAS)]
+    learned = learn(pages, default(), adapt=True)
+    assert (learned.sites, learned.by_site, learned.general) == (3, True, None)
+    assert not adapted().by_site
+
+
+def test_model_from_scratch_is_saved_only_if_it_wins_clearly(monkeypatch):
+    monkeypatch.setattr(choice, "FEWEST_FOR_TREES", 3)
+    pages = tea_pages(8)
+    learned = learn(pages, default())
+    assert {UNCHANGED, ADAPTED, TREES} <= learned.scores.keys()
+    monkeypatch.setattr(choice._Trial, "adapt", lambda self, unchanged, must: (0.0, unchanged, None))
+    learned = learn(pages, default())
+    assert learned.chosen in {TREES, choice.CRF}
+    assert learned.trained.labeller.stages_.adaptation is None
+
+
+def test_pages_without_content_or_noise_teach_nothing():
+    noise = [CleanPage(page.document, (Label.OTHER,) * len(page.labels)) for page in tea_pages()]
+    with pytest.raises(DataError, match="blocks of content and blocks of noise"):
+        learn(noise, default())
+    with pytest.raises(DataError, match="at least 2 pages"):
+        learn(tea_pages(1), default())
+    with pytest.raises(ModelError, match="only models with trees can be adapted"):
+        learn(tea_pages(), load_model("cleaneval"))
+
+
+def test_unknown_blocks_of_partial_gold_are_ignored():
+    pages = tea_pages()
+    known = [[float(content) for content in gold(page)] for page in pages]
+    known[0] = None
+    learned = learn(pages, default(), known)
+    assert set(learned.scores) == {UNCHANGED, ADAPTED}
+
+
+def test_strength_falls_with_likeness():
+    judged = judge_pages(tea_pages(), default(), None, ["tea"] * 6, list("abcdef"))
+    adaptation = fit_adaptation(judged)
+    assert isinstance(adaptation, Adaptation)
+    own = likeness(judged[0].columns, adaptation.lexicon)
+    assert adaptation.strength(own) == 1
+    assert adaptation.strength(adaptation.likeness * 0.5) == 0
+    assert adaptation.strength(adaptation.likeness * 0.85) == pytest.approx(0.25)  # half in each respect
+    weaker = adaptation.scaled(0.5)
+    before = judged[0].findings.log_odds
+    moved, half = (each.judge(judged[0].columns, judged[0].findings).log_odds for each in (adaptation, weaker))
+    assert half - before == pytest.approx((moved - before) / 2, abs=1e-5)
+
+
+def test_replay_fits_the_bundled_model_only():
+    replay = load_replay(default().meta["digest"])
+    stages = default().labeller.stages_
+    assert replay.inputs.shape == (stages.evidence.input_count, replay.count)
+    assert load_replay("another") is None
+    assert np.mean(replay.scores(replay.log_odds)) > 0.85
+    assert np.mean(replay.scores(-replay.log_odds)) < 0.5
+    lighter = load_replay(default().meta["digest"], 0.1)
+    assert lighter.weight.sum() < replay.weight.sum()
+    matrix = replay.matrix(adapted().trained.labeller.stages_.adaptation.lexicon)
+    assert np.isfinite(matrix).all()
+
+
+def test_better_means_more_than_a_standard_error():
+    assert is_better([0.9, 0.8, 0.85], [0.7, 0.6, 0.65])
+    assert not is_better([0.9, 0.6], [0.7, 0.7])
+    assert not is_better([0.9, 0.8], [0.8996, 0.7996])
+
+
+# The command
+
+
+def write_pages(directory, pages):
+    directory.mkdir()
+    for number, page in enumerate(pages):
+        (directory / f"{number}.anno").write_text(write_anno(page), encoding="utf-8")
+    return directory
+
+
+def test_learn_adapts_and_says_what_it_gained(tmp_path):
+    ended = victor("learn", write_pages(tmp_path / "teas", tea_pages()), "-o", tmp_path / "model")
+    output, messages = ended.stdout.decode(), ended.stderr.decode()
+    assert ended.returncode == 0
+    for part in ("default, unchanged", "default, adapted", "<- saved", "on general pages", "training pays: +"):
+        assert part in output
+    assert "annotate about 14 more pages of other sites" in output
+    assert "adapting, fold 5 of 5" in messages
+    assert "all pages are from tea.example; the scores hold for this site only" in messages
+    again = victor("learn", "--from", tmp_path / "model", tmp_path / "teas", "-o", tmp_path / "other")
+    assert b"adapted already" in again.stderr
+
+
+def test_learn_saves_a_copy_if_training_does_not_pay(tmp_path):
+    pages = [replace(page, labels=default().labeller.label(page.document).labels) for page in tea_pages(4)]
+    ended = victor("learn", write_pages(tmp_path / "teas", pages), "-o", tmp_path / "model", "--replay", "0")
+    assert "training did not pay, so the saved model is a copy of default" in ended.stdout.decode()
+    assert "there are only 4 pages to learn from" in ended.stderr.decode()
+    assert (tmp_path / "model" / "trees.npy").is_file()
+    assert not (tmp_path / "model" / "adaptation.npy").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--from", "default", "--config", "crf"], "--config trains a new model, so it cannot be combined with --from"),
+        (["--from", "defualt"], "no model 'defualt' (did you mean 'default'?)"),
+        (["--replay", "-1"], "--replay must be 0 or more, not -1"),
+        (["--from", "cleaneval"], "only models with trees can be adapted"),
+    ],
+)
+def test_learn_rejects_wrong_options(tmp_path, arguments, message):
+    ended = victor("learn", *arguments, write_pages(tmp_path / "teas", tea_pages(3)), cwd=tmp_path)
+    assert ended.returncode == 2
+    assert message in ended.stderr.decode()
