@@ -176,6 +176,7 @@ def test_strength_falls_with_likeness():
 
 def test_replay_fits_the_bundled_model_only():
     replay = load_replay(default().meta["digest"])
+    assert replay, "the bundled model has changed; run python -m tools.replay (docs/guides/training.md)"
     stages = default().labeller.stages_
     assert replay.inputs.shape == (stages.evidence.input_count, replay.count)
     assert load_replay("another") is None
@@ -238,3 +239,16 @@ def test_learn_rejects_wrong_options(tmp_path, arguments, message):
     ended = victor("learn", *arguments, write_pages(tmp_path / "teas", tea_pages(3)), cwd=tmp_path)
     assert ended.returncode == 2
     assert message in ended.stderr.decode()
+
+
+def test_card_shows_the_parent_and_the_scores(tmp_path):
+    adapted().trained.save(tmp_path / "model")
+    card = victor("model", "show", tmp_path / "model").stdout.decode()
+    for part in ("6 pages, 54 blocks", "parent ", "default (digest", "adapted 1.000", "general pages"):
+        assert part in card
+    meta = json.loads(victor("model", "show", "--json", tmp_path / "model").stdout)
+    assert meta["training"]["chosen"] == ADAPTED
+    assert "wcxb:dev" in victor("model", "show", "default").stdout.decode()
+    (tmp_path / "model" / "trees.npy").write_bytes(b"damaged")
+    ended = victor("model", "show", tmp_path / "model")
+    assert (ended.returncode, b"is damaged" in ended.stderr) == (2, True)

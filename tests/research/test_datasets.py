@@ -132,6 +132,31 @@ def test_own_pages_have_addresses_sites_types_and_partial_gold(tmp_path):
     assert (second.name, second.site, second.partial) == ("b/1", "org-x.example", True)
 
 
+def test_own_pages_may_be_texts_beside_pages(tmp_path):
+    files = {
+        "tea.html": "<link rel=canonical href=http://tea.example/1><p>Tea",
+        "tea.txt": "Tea",
+        "notes.txt": "no page",
+        "shop/pot.HTM": "<p>Pot",
+        "shop/pot.txt": "URL: http://pot.example/\n<h>Pot",
+        "shop/cup.html": "<p>Cup",
+        "shop/empty.html": "<p>Empty",
+        "shop/empty.txt": " \n",
+        "void.html": "",
+        "void.txt": "Void",
+    }
+    (pot, tea), warnings = read("pages", tmp_path, files)
+    assert (pot.name, pot.url, pot.page_type, str(pot.gold[0].label)) == (
+        "shop/pot",
+        "http://pot.example/",
+        "shop",
+        "header",
+    )
+    assert (tea.name, tea.site, tea.text) == ("tea", "tea.example", "Tea")
+    for part in ("cup.html: no gold file shop/cup.txt", "empty.txt: the gold is empty", "void.html: the page is empty"):
+        assert any(part in warning for warning in warnings)
+
+
 @pytest.mark.parametrize(
     ("record", "warning"),
     [

@@ -1,11 +1,11 @@
 """Models of the annotation tool: predict labels, and train on finished pages in the background.
 
-``python -m victorpy.annotation.learning FOLDER CONFIG MODEL ALLOW_CODE`` trains in a separate process on the
-annotations in ``FOLDER/data``: first without every third page, to evaluate the result on these pages, and then on all
-pages. The model is saved in ``FOLDER/model``, and the evaluation in ``FOLDER/learned.json``.
+``python -m victorpy.annotation.learning FOLDER MODEL ALLOW_CODE`` adapts a model in a separate process to the
+annotations in ``FOLDER/data``, as ``victor learn`` does. The result is saved in ``FOLDER/model``, and its scores in
+``FOLDER/learned.json``.
 
-The result is always compared with the model that the program started with. A model from an earlier training would have
-an advantage, because it was trained on the held-out pages, too.
+The model that is adapted is always the one that the program started with. A model from an earlier training would have
+an advantage, because it has seen the pages that it is tested on.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import math
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,15 +27,12 @@ from typing import Self
 import victorpy
 from victorpy.annotation.session import Prediction
 from victorpy.cleaner import Cleaner
-from victorpy.config import load_config
 from victorpy.document import Document
-from victorpy.errors import VictorError, plural
-from victorpy.model.store import find_model
+from victorpy.errors import VictorError
+from victorpy.model.store import DEFAULT, find_model, load_model
 
 FEWEST = 3
 """Minimum number of finished pages for training."""
-CONFIG = "crf"
-"""Trains in seconds. The default config takes an hour."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +60,15 @@ class Predictor:
         return Prediction.of(labelling.labels, labelling.probabilities, self.identity)
 
     def uncertainty(self, document: Document) -> float:
-        """Return the mean entropy per word of the content probabilities, in bits."""
-        content = self.cleaner.labeller.label(document).content
-        words = [len(block.text.split()) or 1 for block in document.blocks]
-        total = sum(count * entropy(chance) for count, chance in zip(words, content, strict=bool(content)))
-        return total / max(sum(words), 1)
+        """Return the mean entropy of a page, in bits."""
+        return mean_entropy(document, self.cleaner.labeller.label(document).content)
+
+
+def mean_entropy(document: Document, content: Sequence[float]) -> float:
+    """Return the mean entropy per word of the content probabilities, in bits."""
+    words = [len(block.text.split()) or 1 for block in document.blocks]
+    total = sum(count * entropy(chance) for count, chance in zip(words, content, strict=bool(content)))
+    return total / max(sum(words), 1)
 
 
 def entropy(chance: float) -> float:
@@ -80,24 +82,21 @@ def entropy(chance: float) -> float:
 
 @dataclass(frozen=True)
 class Learned:
-    """The evaluation of a trained model."""
+    """How well the result of training cleans unseen pages."""
 
     pages: int
-    held_out: int
-    """Number of held-out pages."""
-    before: float | None
-    """Accuracy of the model at the start; None if there is none."""
+    before: float
+    """Mean word F1 of the model at the start."""
     after: float
-
-    @property
-    def is_better(self) -> bool:
-        return self.before is None or self.after > self.before
+    """Mean word F1 of the best candidate."""
+    is_better: bool
+    """Whether the candidate is better than the model at the start."""
 
     def __str__(self) -> str:
-        shares = f"{self.after:.0%} of labels correct on {plural(self.held_out, 'held-out page')}"
-        before = "" if self.before is None else f"; the model at the start gets {self.before:.0%}"
-        taken = "" if self.is_better else " and stays in use"
-        return f"Trained on {self.pages:,} pages: {shares}{before}{taken}"
+        trained = f"Trained on {self.pages:,} pages"
+        if not self.is_better:
+            return f"{trained}: no better on unseen pages than the model at the start (word F1 {self.before:.3f})"
+        return f"{trained}: word F1 {self.after:.3f} on unseen pages, {self.after - self.before:+.3f}"
 
 
 class Learning:
@@ -138,10 +137,10 @@ class Learning:
             shutil.copyfile(path, folder / "data" / f"{number:05}.anno")
         source = str(Path(victorpy.__file__).parents[1])
         search_path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
-        model, allow_code = (self._start.directory, self._start.allow_code) if self._start else ("", False)
+        model, allow_code = (self._start.directory, self._start.allow_code) if self._start else (DEFAULT, False)
         with (folder / "log").open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(folder), CONFIG, str(model), "yes" if allow_code else ""],
+                [sys.executable, "-m", __name__, str(folder), str(model), "yes" if allow_code else ""],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -163,8 +162,8 @@ class Learning:
                 last_lines = (line for line in reversed(lines) if line.strip())
                 raise VictorError(next(last_lines, "the process ended without a message"))
             learned = Learned(**json.loads((folder / "learned.json").read_bytes()))
-            if learned.is_better:
-                self.predictor = Predictor.load(folder / "model", f"the model trained on {learned.pages:,} pages")
+            if learned.is_better or self._start is None:
+                self.predictor = Predictor.load(folder / "model", f"the model adapted to {learned.pages:,} pages")
             else:
                 self.predictor = self._start
             self._say(str(learned))
@@ -181,19 +180,18 @@ class Learning:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def learn(folder: Path, config_name: str, model: str, allow_code: bool = False) -> Learned:
-    """Train on the annotations in a folder, and compare the result with a model."""
-    from victorpy.model.train import load_pages, train
+def learn(folder: Path, model: str, allow_code: bool = False) -> Learned:
+    """Adapt a model to the annotations in a folder, if that pays."""
+    from victorpy.model import choice
+    from victorpy.model.evidence.replay import load_replay
+    from victorpy.model.train import load_pages
 
-    config = load_config(config_name)
-    pages = load_pages([folder / "data"], config)
-    held_out = pages[::3]
-    others = [page for number, page in enumerate(pages) if number % 3]
-    documents, labels = [page.document for page in held_out], [page.labels for page in held_out]
-    before = Cleaner.load(model, allow_code=allow_code).labeller.score(documents, labels) if model else None
-    after = train(others, config).labeller.score(documents, labels)
-    train(pages, config).save(folder / "model")
-    learned = Learned(len(pages), len(held_out), before, after)
+    parent = load_model(model, allow_code)
+    pages = load_pages([folder / "data"], parent.config)
+    result = choice.learn(pages, parent, replay=load_replay(parent.meta["digest"]))
+    result.trained.save(folder / "model")
+    before, after = (statistics.fmean(result.scores[name]) for name in (choice.UNCHANGED, result.chosen))
+    learned = Learned(len(pages), before, after, result.chosen != choice.UNCHANGED)
     (folder / "learned.json").write_text(json.dumps(asdict(learned)))
     return learned
 
@@ -201,6 +199,6 @@ def learn(folder: Path, config_name: str, model: str, allow_code: bool = False) 
 if __name__ == "__main__":
     os.nice(10)
     try:
-        learn(Path(sys.argv[1]), sys.argv[2], sys.argv[3], allow_code=bool(sys.argv[4]))
+        learn(Path(sys.argv[1]), sys.argv[2], allow_code=bool(sys.argv[3]))
     except VictorError as error:
         sys.exit(str(error))

@@ -5,7 +5,7 @@ examples:
   victor annotate page.html work/page.anno     write to another file
   victor annotate page.anno                    continue an annotation
   victor annotate crawl/ --order uncertainty   start with the pages that the model would learn most from
-  victor annotate crawl/ --retrain             train a model on the finished pages in the background
+  victor annotate crawl/ --retrain             adapt the model to the finished pages in the background
   victor annotate --adjudicate anna.anno ben.anno -o gold.anno   decide between two annotations
 
 Press ? to see all keys. Every change is saved at once. `victor learn` trains a model on annotated pages.
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--no-model", action="store_true", help="start without predictions")
     add("--read-only", action="store_true", help="write nothing")
     add("--order", choices=ORDERS, default="name", help="order of the pages in a directory (default: name)")
-    retrain = "train a model on the finished pages of DIR and update predictions for the others"
+    retrain = "adapt the model to the finished pages of DIR and update predictions for the others"
     add("--retrain", action="store_true", help=retrain)
     decide = "decide between two annotations of a page"
     add("--adjudicate", nargs=2, metavar=("A.anno", "B.anno"), type=Path, help=decide)

@@ -279,11 +279,14 @@ def read_wcxb(directory: Path, warn: Warn) -> Iterator[GoldPage]:
 
 @DATASETS.register("pages")
 def read_pages(directory: Path, warn: Warn) -> Iterator[GoldPage]:
-    """Your own pages: pages.jsonl with one object per page (id; optional url, site, type), html/ID.html, gold/ID.txt.
+    """Your own pages: NAME.html with NAME.txt beside it, or pages.jsonl (id; optional url, site, type), html/, gold/.
 
-    The directory may contain several such directories. ``"partial": true`` marks a gold that is only a part of the
-    content.
+    With pages.jsonl, a page is html/ID.html and its gold is gold/ID.txt, and the directory may contain several such
+    directories. ``"partial": true`` marks a gold that is only a part of the content. A NAME.txt may have CleanEval's
+    tags.
     """
+    if next(directory.glob("**/pages.jsonl"), None) is None:
+        yield from _read_folder(directory, warn)
     for index in sorted(directory.glob("**/pages.jsonl")):
         for number, line in enumerate(_read_gold(index, warn).split("\n"), 1):
             try:
@@ -305,7 +308,19 @@ def read_pages(directory: Path, warn: Warn) -> Iterator[GoldPage]:
                 yield GoldPage(path, content, (Gold(text),), url, page_type, partial=record.get("partial") is True)
 
 
+def _read_folder(directory: Path, warn: Warn) -> Iterator[GoldPage]:
+    """Read NAME.html with NAME.txt in a directory and below it."""
+    pages = sorted(path for path in directory.glob("**/*") if path.suffix.lower() in _PAGE_SUFFIXES and path.is_file())
+    for page, content, _, text in _read_pairs(pages, [page.with_suffix(".txt") for page in pages], warn):
+        url, gold = parse_cleaneval(text) if has_segment_tags(text) else ("", (Gold(text),))
+        name = str(page.relative_to(directory).with_suffix(""))
+        page_type = page.parent.name if page.parent != directory else ""
+        yield GoldPage(name, content, gold, url or _guess_address(content), page_type)
+
+
 # Files
+
+_PAGE_SUFFIXES = frozenset([".html", ".htm", ".xhtml"])
 
 
 def _read_pairs(

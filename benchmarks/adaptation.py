@@ -1,0 +1,178 @@
+"""Adapt the bundled model to 5, 10, 20 and 50 pages, and measure the gain on pages of other sites of the same kind.
+
+    python -m benchmarks.adaptation --data pages:DIR/forums pages:DIR/wwwxmu:hexun.com ... --rows rows.jsonl
+    python -m benchmarks.adaptation --rows rows.jsonl --plot docs/images/adaptation.svg
+
+Each data set is a kind of pages; `KIND:DIR:SITE` uses one site of it. A third of the sites, or of the pages if there is
+one site, is for testing. From the others, pages are taken in random order, or by uncertainty: the simulated annotator
+always labels the five pages that the current model is least sure of, as in `victor annotate --order uncertainty
+--retrain`. `victor learn` chooses by itself between the unchanged model, adaptation and training from scratch. General
+pages are test pages of the other kinds.
+
+Results are added to --rows, so the kinds may be measured one by one. Without --data, they are only shown.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.left_out import score
+from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.pictures import save_picture
+from benchmarks.lib.tables import table
+from victorpy.annotation.learning import mean_entropy
+from victorpy.model.choice import ADAPTED, learn
+from victorpy.model.evidence.replay import load_replay
+from victorpy.model.labeller import ModelLabeller
+from victorpy.model.store import Model, load_model
+from victorpy.research.datasets import parse_data
+from victorpy.research.gold import LabelledPage, load_gold
+
+SIZES = (5, 10, 20, 50)
+BATCH = 5
+"""Number of pages that the simulated annotator labels before the model is adapted again."""
+MOST_TESTS = 30
+GENERAL_PAGES = 8
+"""Number of test pages of each other kind that count as general pages."""
+
+
+@dataclass
+class Kind:
+    """Pages of one kind, divided into pages to learn from and pages to test on."""
+
+    name: str
+    pool: list[LabelledPage]
+    tests: list[LabelledPage]
+
+
+def read_kind(spec: str, model: Model, seed: int) -> Kind:
+    """Read the pages of a kind, and divide them by site, or by page if there is one site."""
+    kind, _, rest = spec.partition(":")
+    directory, _, site = rest.partition(":")
+    pages = [page for page in load_gold([f"{kind}:{directory}"], model.config, print) if page.document.blocks]
+    pages = [page for page in pages if site in ("", page.site)]
+    is_one_site = len({page.site for page in pages}) == 1
+    groups = [page.name if is_one_site else page.site for page in pages]
+    order = sorted(set(groups))
+    chance = random.Random(seed)
+    chance.shuffle(order)
+    tested = set(order[: len(order) // 3])
+    pairs = list(zip(pages, groups, strict=True))
+    chance.shuffle(pairs)
+    tests = [page for page, group in pairs if group in tested]
+    name = parse_data(f"{kind}:{directory}")[1].name + (f", {site}" if site else "")
+    return Kind(name, [page for page, group in pairs if group not in tested], tests[:MOST_TESTS])
+
+
+def f1(labeller: ModelLabeller, pages: Iterable[LabelledPage]) -> list[float]:
+    """Return the word F1 of each page."""
+    scores = []
+    for page in pages:
+        labels = labeller.label(page.document).labels
+        kept = (block.text for block, label in zip(page.document.blocks, labels, strict=True) if label.is_content)
+        scores.append(score("\n".join(kept), page)[0])
+    return scores
+
+
+def simulate(kind: Kind, model: Model, general: Sequence[LabelledPage], order: str) -> Iterable[dict[str, Any]]:
+    """Label pages in an order, and yield what is measured after each of `SIZES`."""
+    replay = load_replay(model.meta["digest"])
+    before, general_before = f1(model.labeller, kind.tests), f1(model.labeller, general)
+    labeller, left = model.labeller, list(kind.pool)
+    labelled: list[LabelledPage] = []
+    for size in [size for size in range(BATCH, max(SIZES) + 1, BATCH) if size <= len(kind.pool)]:
+        if order == "uncertainty":
+            left.sort(key=lambda page: -mean_entropy(page.document, labeller.label(page.document).content))
+        labelled, left = labelled + left[:BATCH], left[BATCH:]
+        if size not in SIZES and (order == "random" or size > 20):
+            continue
+        began = time.process_time()
+        learned = learn([page.annotated for page in labelled], model, replay=replay)
+        seconds = time.process_time() - began
+        labeller = learned.trained.labeller
+        if size not in SIZES:
+            continue
+        gains = np.subtract(f1(labeller, kind.tests), before)
+        changes = np.subtract(f1(labeller, general), general_before)
+        yield {
+            "kind": kind.name,
+            "order": order,
+            "pages": size,
+            "before": float(np.mean(before)),
+            "gain": float(gains.mean()),
+            "error": float(gains.std(ddof=1) / len(gains) ** 0.5),
+            "chosen": learned.chosen,
+            "said": float(np.mean(learned.scores[learned.chosen]) - np.mean(learned.scores["unchanged"])),
+            "adapted": float(np.mean(learned.scores[ADAPTED]) - np.mean(learned.scores["unchanged"])),
+            "general": float(changes.mean()),
+            "seconds": seconds,
+        }
+
+
+def show(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the table of gains, means over draws."""
+    lines = []
+    keys = dict.fromkeys((row["kind"], row["order"], row["pages"]) for row in rows)
+    for kind, order, pages in keys:
+        own = [row for row in rows if (row["kind"], row["order"], row["pages"]) == (kind, order, pages)]
+        mean = {name: np.mean([row[name] for row in own]) for name in ("before", "gain", "said", "general", "seconds")}
+        gains, chosen = "{:+.3f}".format, sorted({row["chosen"] for row in own})
+        lowest = min(row["gain"] for row in own)
+        cells = [gains(mean["gain"]), gains(lowest), gains(mean["said"]), gains(mean["general"])]
+        lines.append([kind, f"{mean['before']:.3f}", order, pages, *cells, ", ".join(chosen), f"{mean['seconds']:.1f}"])
+    heads = ["kind", "bundled", "order", "pages", "gain", "lowest", "gain said", "general", "saved", "CPU s"]
+    return table(heads, lines)
+
+
+def draw(rows: Sequence[dict[str, Any]], figure: Any) -> None:
+    """Draw word F1 against the number of labelled pages, one plot per kind."""
+    kinds = list(dict.fromkeys(row["kind"] for row in rows))
+    plots = figure.subplots(1, len(kinds), squeeze=False)[0]
+    for axes, kind in zip(plots, kinds, strict=True):
+        for order, style in (("random", "-"), ("uncertainty", "--")):
+            own = [row for row in rows if (row["kind"], row["order"]) == (kind, order)]
+            sizes = [0, *sorted({row["pages"] for row in own})]
+            before = np.mean([row["before"] for row in own]) if own else 0
+            means = [np.mean([row["gain"] for row in own if row["pages"] == size] or [0]) for size in sizes]
+            if own:
+                axes.plot(sizes, before + np.array(means), style, marker="o", markersize=3, label=order)
+        axes.set_title(kind)
+        axes.set_xlabel("labelled pages")
+    plots[0].set_ylabel("word F1 on other pages")
+    plots[0].legend(frameon=False)
+
+
+def main() -> None:
+    """Measure, and show all rows."""
+    parser = make_parser(__doc__, data=False)
+    parser.add_argument("--data", nargs="*", default=[], metavar="KIND:DIR[:SITE]")
+    parser.add_argument("--rows", type=Path, required=True, metavar="FILE.jsonl", help="results")
+    parser.add_argument("--draws", type=int, default=2, metavar="N", help="random draws (default: 2)")
+    parser.add_argument("--orders", nargs="*", default=["random", "uncertainty"])
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the learning curves")
+    arguments = parser.parse_args()
+    model = load_model()
+    for seed in range(arguments.draws):
+        kinds = [read_kind(spec, model, seed) for spec in arguments.data]
+        for kind in kinds:
+            general = [page for other in kinds if other is not kind for page in other.tests[:GENERAL_PAGES]]
+            for order in arguments.orders:
+                for row in simulate(kind, model, general, order):
+                    with arguments.rows.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps(row | {"draw": seed}) + "\n")
+    rows = [json.loads(line) for line in arguments.rows.read_text(encoding="utf-8").splitlines()]
+    print(show(rows))
+    if arguments.plot:
+        save_picture(lambda figure: draw(rows, figure), (2.4 * len({row["kind"] for row in rows}), 2.6), arguments.plot)
+
+
+if __name__ == "__main__":
+    run(main)
