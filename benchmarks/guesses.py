@@ -30,8 +30,7 @@ from victorpy.methods import load_method
 from victorpy.outputs import CleanPage
 from victorpy.research.compare import open_sets
 from victorpy.research.datasets import VALUE_KINDS, GoldPage
-from victorpy.research.mining.cleaning import occurring
-from victorpy.research.scores import word_f1
+from victorpy.research.scores import occurring, word_f1
 from victorpy.research.site_runs import map_in_jobs
 
 FIXED = {"sst": "t", "sst(styles=paper)": "t", "sentence-entropy": "T"}

@@ -26,7 +26,6 @@ from victorpy.research.mining.cleaning import (
     MinedPage,
     by_site,
     clean_site,
-    occurring,
     parse_methods,
     read_pages,
     survival,
@@ -37,6 +36,7 @@ from victorpy.research.mining.clustering import cluster, f_of_clusters, reduced,
 from victorpy.research.mining.study import Settings, check_order, check_pages, expected_pairs, measure_rises, mine
 from victorpy.research.report import mining
 from victorpy.research.report.base import to_markdown
+from victorpy.research.scores import occurring
 from victorpy.sites.grouping import draw_sample
 
 build = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "small_swde.py"))["build"]

@@ -123,7 +123,10 @@ class SentenceEntropy(SiteLabeller):
             raise no_pages("sentence-entropy")
         self.tree_ = tree
         self.stop_words_ = stop_words(tree, self.stop_share)
-        self.thresholds_ = self._choose_thresholds(examples)
+        by_node: dict[ElementNode, list[Labelled]] = defaultdict(list)
+        for leaf, sentence in self._labelled_sentences(examples):
+            by_node[leaf].append(sentence)
+        self.thresholds_ = {node: best_threshold(sentences) for node, sentences in by_node.items()}
         if self.T != AUTO:
             self.threshold_, self.reason_ = self.T, "set by the parameter"
         elif examples:
@@ -164,13 +167,6 @@ class SentenceEntropy(SiteLabeller):
         if self.tree_ is None:
             raise not_fitted(self)
         return [place.leaf for place in places_of_blocks(self.tree_, document)]
-
-    def _choose_thresholds(self, examples: Sequence[Example]) -> dict[ElementNode, float | None]:
-        """Choose a threshold for each node that contains sentences of labelled pages."""
-        sentences: dict[ElementNode, list[Labelled]] = defaultdict(list)
-        for leaf, sentence in self._labelled_sentences(examples):
-            sentences[leaf].append(sentence)
-        return {node: best_threshold(of_node) for node, of_node in sentences.items()}
 
     def _labelled_sentences(self, examples: Sequence[Example]) -> Iterator[tuple[ElementNode, Labelled]]:
         for document, labels in examples:

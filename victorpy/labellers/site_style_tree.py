@@ -178,10 +178,8 @@ class SiteStyleTree(SiteLabeller):
             warnings = (
                 f"the page seems to belong to another site: {share}; check the tree, or build one for its site",
             )
-        if self.judgement_.t < 0:
-            return replace(
-                label_kept(document, kept), warnings=warnings
-            )  # nothing is noise, not even text that all pages repeat
+        if self.judgement_.t < 0:  # nothing is noise, not even text that all pages repeat
+            return replace(label_kept(document, kept), warnings=warnings)
         for block, (element, is_leaf) in zip(document.blocks, places, strict=True):
             repeated = self.judgement_.of(element).repeated
             if kept[block.index] and is_leaf and element.content and repeated and not block.preformatted:

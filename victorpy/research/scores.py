@@ -16,7 +16,7 @@ from rapidfuzz.distance import LCSseq, Levenshtein
 from victorpy.base.score import Score
 from victorpy.base.words import SEGMENT_TAG, cleaneval_tokens, simple_words
 from victorpy.document import Label, Labelling
-from victorpy.research.statistics import interval, mean
+from victorpy.research.statistics import mean
 
 SHINGLE = 4
 _URL_LINE = re.compile(r"\A\s*URL:.*")
@@ -43,6 +43,16 @@ def shingle_f1(output: str, gold: str) -> Score:
 
 def _overlap(output: Sequence[Hashable], gold: Sequence[Hashable]) -> Score:
     return Score((Counter(output) & Counter(gold)).total(), len(output), len(gold))
+
+
+def occurring(values: Iterable[str], words: Sequence[str]) -> tuple[bool, ...]:
+    """Whether the words of each value follow one another in a text.
+
+    >>> occurring(["canon eos", "eos canon", "can"], ["the", "canon", "eos", "7d"])
+    (True, False, False)
+    """
+    text = f" {' '.join(words)} "
+    return tuple(f" {value} " in text for value in values)
 
 
 def cleaneval_words(output: str, gold: str, tags: bool = False) -> Score:
@@ -148,11 +158,6 @@ def values_of(rows: Iterable[PageResult], measure: str) -> list[float]:
 def mean_of(rows: Iterable[PageResult], measure: str) -> float | None:
     """Return the mean of a measure over pages, or None if no page has it."""
     return mean(values_of(rows, measure))
-
-
-def interval_of(rows: Iterable[PageResult], measure: str) -> list[float] | None:
-    """Return the 95 % interval of a measure's mean, by resampling pages."""
-    return interval(values_of(rows, measure))
 
 
 def pooled(rows: Iterable[PageResult], count: str) -> Score:

@@ -29,7 +29,7 @@ from victorpy.outputs import OUTPUTS, CleanPage
 from victorpy.peers import load_peer
 from victorpy.research.datasets import VALUE_KINDS, GoldPage, Warn, parse_data, read_dataset, set_name
 from victorpy.research.gold import gold_labels
-from victorpy.research.scores import BlockCounts, PageResult, cleaneval_words, shingle_f1, word_f1
+from victorpy.research.scores import BlockCounts, PageResult, cleaneval_words, occurring, shingle_f1, word_f1
 from victorpy.research.site_runs import Plan, Shares, cut_key, share_out
 from victorpy.sites.grouping import SITE_KEYS
 
@@ -271,6 +271,5 @@ class Ruler:
     def _count_values(self, kept: list[str]) -> Score | None:
         if self._values is None:
             return None
-        text = f" {' '.join(kept)} "
-        count = sum(f" {value} " in text for value in self._values)
+        count = sum(occurring(self._values, kept))
         return Score(count, count, len(self._values))

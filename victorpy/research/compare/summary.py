@@ -12,9 +12,9 @@ from victorpy.methods import Method
 from victorpy.model.store import find_model
 from victorpy.peers import versions
 from victorpy.research.compare.run import ComparedSite, DataSet, Learned
-from victorpy.research.scores import BlockCounts, PageResult, interval_of, mean_of, pooled
+from victorpy.research.scores import BlockCounts, PageResult, mean_of, pooled, values_of
 from victorpy.research.site_runs import Plan
-from victorpy.research.statistics import compare, mean
+from victorpy.research.statistics import compare, interval, mean
 
 TRAINED_ON = {"default": ("wcxb", "dragnet", "l3s", "cleaneval"), "cleaneval": ("cleaneval",)}
 """Training data of bundled models whose meta.json does not record it: these kinds, without HELD_OUT directories."""
@@ -151,7 +151,7 @@ def _scores(rows: Sequence[PageResult], learned: Sequence[Learned]) -> dict[str,
 def _main_scores(rows: Sequence[PageResult]) -> dict[str, Any]:
     scores: dict[str, Any] = {}
     for name in ("words_f1", "value_recall"):
-        scores |= {name: mean_of(rows, name), f"{name}_interval": interval_of(rows, name)}
+        scores |= {name: mean_of(rows, name), f"{name}_interval": interval(values_of(rows, name))}
     return scores | {"words_removed": mean_of(rows, "words_removed")}
 
 

@@ -28,6 +28,7 @@ from victorpy.errors import DataError, VictorError
 from victorpy.methods import Method
 from victorpy.outputs.base import CleanPage, KeptBlocks, joint
 from victorpy.research.datasets import Warn, parse_data, read_dataset
+from victorpy.research.scores import occurring
 from victorpy.research.site_runs import cut_key, label_site, map_in_jobs
 from victorpy.sites.grouping import SITE_KEYS, draw_sample
 
@@ -127,16 +128,6 @@ class Bags:
         return csr_matrix((counts, columns, ends), shape=(len(self._columns), max(len(self._numbers), 1)))
 
 
-def occurring(values: Iterable[str], words: Sequence[str]) -> tuple[bool, ...]:
-    """Whether the words of each value follow one another in a text.
-
-    >>> occurring(["canon eos", "eos canon", "can"], ["the", "canon", "eos", "7d"])
-    (True, False, False)
-    """
-    text = f" {' '.join(words)} "
-    return tuple(f" {value} " in text for value in values)
-
-
 def survival(before: Sequence[bool], after: Sequence[bool], words: int, kept: int) -> dict[str, int]:
     """Count the surviving words and values of a page, given which values occur before and after cleaning.
 
@@ -189,11 +180,8 @@ class Cleaned:
         """Add the pages of another site."""
         self.kept.extend(other.kept)
         self.removed.extend(other.removed)
-        self.survival += other.survival
-        self.learned += other.learned
-        self.learning += other.learning
-        self.labelling += other.labelling
-        self.reading += other.reading
+        for name in ("survival", "learned", "learning", "labelling", "reading"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def cost(self) -> dict[str, float]:
         """Return milliseconds per page."""

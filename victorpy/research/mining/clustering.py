@@ -71,9 +71,8 @@ def _run_all(
 
     scores = []
     with threadpool_limits(limits=1), warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # scikit-learn warns if there are fewer distinct pages than clusters; all empty pages are equal
+        # scikit-learn warns if there are fewer distinct pages than clusters; all empty pages are equal
+        warnings.simplefilter("ignore")
         for start in range(0, len(runs), _TOGETHER):
             for centres in _first_centres(points, smaller, clusters, seed, runs[start : start + _TOGETHER]):
                 kmeans = KMeans(clusters, init=centres, n_init=1).fit(smaller)

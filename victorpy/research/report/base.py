@@ -25,8 +25,6 @@ from victorpy.research.report.plots import NO_PLOTS, Plot, can_draw, draw_svg
 Scores = Mapping[str, Any]
 """The content of scores.json."""
 
-# Control characters, text-direction marks, and lone surrogates.
-
 
 @dataclass(frozen=True, slots=True)
 class Section:
