@@ -33,13 +33,13 @@ from victorpy.model.choice import ADAPTED, learn
 from victorpy.model.evidence.replay import load_replay
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import Model, load_model
-from victorpy.research.datasets import parse_data
-from victorpy.research.gold import LabelledPage, load_gold
+from victorpy.research.datasets import read_dataset
+from victorpy.research.gold import LabelledPage, label_page
 
 SIZES = (5, 10, 20, 50)
 BATCH = 5
 """Number of pages that the simulated annotator labels before the model is adapted again."""
-MOST_TESTS = 30
+MOST_TESTS, MOST_POOL = 30, 60
 GENERAL_PAGES = 8
 """Number of test pages of each other kind that count as general pages."""
 
@@ -57,19 +57,18 @@ def read_kind(spec: str, model: Model, seed: int) -> Kind:
     """Read the pages of a kind, and divide them by site, or by page if there is one site."""
     kind, _, rest = spec.partition(":")
     directory, _, site = rest.partition(":")
-    pages = [page for page in load_gold([f"{kind}:{directory}"], model.config, print) if page.document.blocks]
-    pages = [page for page in pages if site in ("", page.site)]
+    pages = [page for page in read_dataset(kind, Path(directory), print) if site in ("", page.site)]
     is_one_site = len({page.site for page in pages}) == 1
-    groups = [page.name if is_one_site else page.site for page in pages]
-    order = sorted(set(groups))
+    groups = {page.name: page.name if is_one_site else page.site for page in pages}
+    order = sorted(set(groups.values()))
     chance = random.Random(seed)
     chance.shuffle(order)
+    chance.shuffle(pages)
     tested = set(order[: len(order) // 3])
-    pairs = list(zip(pages, groups, strict=True))
-    chance.shuffle(pairs)
-    tests = [page for page, group in pairs if group in tested]
-    name = parse_data(f"{kind}:{directory}")[1].name + (f", {site}" if site else "")
-    return Kind(name, [page for page, group in pairs if group not in tested], tests[:MOST_TESTS])
+    tests = [page for page in pages if groups[page.name] in tested][:MOST_TESTS]
+    pool = [page for page in pages if groups[page.name] not in tested][:MOST_POOL]
+    labelled = ([label_page(page, spec, model.config) for page in part] for part in (pool, tests))
+    return Kind(Path(directory).name + (f", {site}" if site else ""), *labelled)
 
 
 def f1(labeller: ModelLabeller, pages: Iterable[LabelledPage]) -> list[float]:

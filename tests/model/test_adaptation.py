@@ -90,17 +90,17 @@ def test_adapted_model_is_an_ordinary_directory(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda trust, trees: (np.array([2.0, 0.5, 0.5]), trees), "trust are not all numbers from"),
-        (lambda trust, trees: (np.array([0.5]), trees), "arrays of its adaptation do not match"),
-        (lambda trust, trees: (trust, [trees[0] + 1000, *trees[1:]]), "features of trees are not all numbers"),
-        (lambda trust, trees: (trust, trees[:2]), "are not numpy arrays"),
+        (lambda usual, trees: (np.array([2.0, 0.5]), trees), "likeness are not all numbers from"),
+        (lambda usual, trees: (np.array([0.5]), trees), "arrays of its adaptation do not match"),
+        (lambda usual, trees: (usual, [trees[0] + 1000, *trees[1:]]), "features of trees are not all numbers"),
+        (lambda usual, trees: (usual, trees[:2]), "are not numpy arrays"),
     ],
 )
 def test_damaged_adaptation_is_rejected(tmp_path, change, message):
     adapted().trained.save(tmp_path / "model")
     with (tmp_path / "model" / "adaptation.npy").open("rb") as file:
-        trust, *trees = (np.load(file) for _ in range(5))
-    trust, trees = change(trust, trees)
+        usual, *trees = (np.load(file) for _ in range(5))
+    usual, trees = change(usual, trees)
     meta = json.loads((tmp_path / "model" / "meta.json").read_text())
     with write_directory(
         tmp_path / "damaged", {key: meta[key] for key in meta if key not in ("files", "digest")}
@@ -109,7 +109,7 @@ def test_damaged_adaptation_is_rejected(tmp_path, change, message):
             if path.name != "meta.json":
                 shutil.copy(path, new)
         with (new / "adaptation.npy").open("wb") as file:
-            for array in (trust, *trees):
+            for array in (usual, *trees):
                 np.save(file, array)
     with pytest.raises(ModelError, match=message):
         load_model(tmp_path / "damaged")
@@ -167,7 +167,7 @@ def test_strength_falls_with_likeness():
     own = likeness(judged[0].columns, adaptation.lexicon)
     assert adaptation.strength(own) == 1
     assert adaptation.strength(adaptation.likeness * 0.5) == 0
-    assert adaptation.strength(adaptation.likeness * 0.85) == pytest.approx(0.25)  # half in each respect
+    assert adaptation.strength(adaptation.likeness * 0.875) == pytest.approx(0.25)  # half in each respect
     weaker = adaptation.scaled(0.5)
     before = judged[0].findings.log_odds
     moved, half = (each.judge(judged[0].columns, judged[0].findings).log_odds for each in (adaptation, weaker))
@@ -210,7 +210,7 @@ def test_learn_adapts_and_says_what_it_gained(tmp_path):
     assert ended.returncode == 0
     for part in ("default, unchanged", "default, adapted", "<- saved", "on general pages", "training pays: +"):
         assert part in output
-    assert "annotate about 14 more pages of other sites" in output
+    assert "annotate about 14 more pages (of other sites, if" in output
     assert "adapting, fold 5 of 5" in messages
     assert "all pages are from tea.example; the scores hold for this site only" in messages
     again = victor("learn", "--from", tmp_path / "model", tmp_path / "teas", "-o", tmp_path / "other")

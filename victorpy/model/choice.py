@@ -32,13 +32,13 @@ FOLDS = 5
 SEVERAL_SITES = 3
 """With fewer sites, folds are made of pages."""
 
-STEPS = (0.25, 0.5, 0.75, 1.0)
-"""How far an adaptation may move the log-odds: 1 means as far as its trees say."""
+STEPS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+"""Factors for the change of log-odds by an adaptation. The best one is chosen by cross-validation."""
 
 LEAST_GAIN = 0.001
 """A smaller gain in word F1 is not worth an adapted model."""
 
-NEW_MODEL_GAIN = 0.01
+NEW_MODEL_GAIN = 0.02
 """A smaller gain is not worth a model from scratch, which knows no other pages."""
 
 UNCHANGED, ADAPTED, TREES, CRF = "unchanged", "adapted", "trees from scratch", "CRF from scratch"

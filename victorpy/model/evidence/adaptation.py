@@ -24,7 +24,7 @@ from victorpy.model.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
 from victorpy.model.evidence.lexicon import Lexicon, Poll, Table, Votes, spell
 from victorpy.model.evidence.replay import Replay
 from victorpy.model.evidence.stage import Findings, make_lexicon, training_weights
-from victorpy.model.evidence.trees import CATBOOST, Forest, Matrix, constant, grow
+from victorpy.model.evidence.trees import CATBOOST, Forest, Matrix, grow
 
 LEXICON_FILE = "adaptation.tsv"
 TREES_FILE = "adaptation.npy"
@@ -44,15 +44,11 @@ SETTINGS: dict[str, Any] = {
 FEWEST_GROUPS = 1
 """Tokens on fewer of the new pages, or sites if there are several, are left out."""
 
-LIKENESS, UNLIKE = 0.9, 0.7
+LIKENESS, UNLIKE = 0.9, 0.75
 """A page is adapted in full if it is nearly as much like the new pages as these are like each other.
 
-A page that is like them 0.7 times as much, or less, is not adapted.
+A page that is like them 0.75 times as much, or less, is not adapted.
 """
-
-
-TRUST = 0.75
-"""Boosting continues from this share of the model's log-odds, because it is too sure of them on new pages."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +57,6 @@ class Adaptation:
 
     lexicon: Lexicon
     forest: Forest
-    trust: float
-    """How much the log-odds of the model's own trees count."""
     likeness: Floats
     """Pages that are at least this much like the new pages, by names and by words, are adapted in full."""
 
@@ -74,8 +68,7 @@ class Adaptation:
 
     def adjust(self, matrix: Matrix, log_odds: Floats, strength: Floats | float) -> Floats:
         """Correct log-odds, given the inputs of the model's trees and the columns of the lexicon."""
-        correction = (self.trust - 1) * log_odds + self.forest.log_odds(matrix)
-        return log_odds + strength * correction
+        return log_odds + strength * self.forest.log_odds(matrix)
 
     def strength(self, likeness: Floats) -> Floats:
         """Return how much pages with a likeness are adapted, from 0 to 1."""
@@ -85,7 +78,7 @@ class Adaptation:
     def scaled(self, step: float) -> Adaptation:
         """Return an adaptation that changes the log-odds by a share of the change."""
         forest = replace(self.forest, leaves=self.forest.leaves * np.float32(step), bias=self.forest.bias * step)
-        return replace(self, forest=forest, trust=1 - step * (1 - self.trust))
+        return replace(self, forest=forest)
 
     def spelled(self, pages: Iterable[Columns]) -> Adaptation:
         """Return an adaptation that can be saved. The tokens of its lexicon must be on these pages."""
@@ -94,7 +87,7 @@ class Adaptation:
     def save(self, directory: Path) -> None:
         self.lexicon.save(directory / LEXICON_FILE)
         with (directory / TREES_FILE).open("wb") as file:
-            np.save(file, np.append(self.trust, self.likeness), allow_pickle=False)
+            np.save(file, self.likeness, allow_pickle=False)
             self.forest.save(file)
 
     @classmethod
@@ -102,11 +95,11 @@ class Adaptation:
         """Read what `save` wrote, given the number of inputs of the model's last trees for content."""
         lexicon = Lexicon.load(directory / LEXICON_FILE)
         file = io.BytesIO(read_bounded(directory / TREES_FILE, MOST_BYTES))
-        numbers = checked(read_array(file, "trust"), np.float64, "trust", 1e-6, 1)
+        usual = checked(read_array(file, "likeness"), np.float64, "likeness", 1e-6, 1)
         forest = Forest.load(file, evidence_inputs + len(LEXICON_COLUMNS))
-        if numbers.shape != (3,) or len(forest.bias) != 1:
+        if usual.shape != (2,) or len(forest.bias) != 1:
             raise ValueError("the arrays of its adaptation do not match")
-        return cls(lexicon, forest, float(numbers[0]), numbers[1:])
+        return cls(lexicon, forest, usual)
 
 
 @dataclass(frozen=True)
@@ -124,7 +117,7 @@ class JudgedPage:
 
 
 def fit_adaptation(
-    pages: Sequence[JudgedPage], replay: Replay | None = None, replayed: Flags | bool = True
+    pages: Sequence[JudgedPage], replay: Replay | None = None, replayed: Flags | slice = slice(None)
 ) -> Adaptation:
     """Continue a model's boosting on pages, and on some blocks of general pages so that these are not forgotten."""
     poll = Poll()
@@ -139,21 +132,18 @@ def fit_adaptation(
     lexicon = _lexicon(votes)
     likenesses = np.stack([likeness(page.columns, others[page.group]) for page in pages])
     usual = np.maximum(LIKENESS * np.quantile(likenesses, 0.1, axis=0), 1e-6)
-    adaptation = Adaptation(lexicon, constant(np.zeros(1)), TRUST, usual)
     if replay is not None:
-        # General pages that will not be adapted do not matter.
-        weight = replay.weight * adaptation.strength(replay.likeness(lexicon))
-        general = replay.matrix(lexicon), replay.content, weight, replay.log_odds
-        rows.append(tuple(array[..., replayed & (weight > 0)] for array in general))  # type: ignore[arg-type]
+        general = replay.matrix(lexicon), replay.content, replay.weight, replay.log_odds
+        rows.append(tuple(array[..., replayed] for array in general))  # type: ignore[arg-type]
     matrices, content, weights, log_odds = zip(*rows, strict=True)
     forest = grow(
         np.hstack(matrices),
         np.concatenate(content),
         np.concatenate(weights),
         SETTINGS,
-        baseline=TRUST * np.concatenate(log_odds),
+        baseline=np.concatenate(log_odds),
     )
-    return replace(adaptation, forest=forest)
+    return Adaptation(lexicon, forest, usual)
 
 
 def likeness(page: Columns, lexicon: Lexicon) -> Floats:
