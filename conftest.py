@@ -3,9 +3,7 @@
 import importlib.util
 import os
 
-collect_ignore = (
-    [] if importlib.util.find_spec("pyspark") else ["victorpy/batch/spark", "tests/support/spark_cluster.py"]
-)
+collect_ignore = [] if importlib.util.find_spec("pyspark") else ["victorpy/spark", "tests/support/spark_cluster.py"]
 
 if importlib.util.find_spec("victorpy.native.split") is None:
     os.environ["VICTOR_ENGINE"] = "python"  # otherwise the first test of `victor clean` would show a hint

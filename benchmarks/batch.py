@@ -1,15 +1,17 @@
-"""Measure batch runs: overhead per page, speed-up by a second worker, memory over many pages.
+"""Measure batch runs: overhead per page, speed-up by a second worker, memory over many pages, and saturation.
 
-    python -m benchmarks.batch --pages DIR [--long-pages DIR] [--many 20000] [-o DIR]
+    python -m benchmarks.batch --pages DIR [--long-pages DIR] [--many 20000] [--step NAME]... [-o DIR]
 
 Without --pages the sample pages of data/ are repeated. Compare times only within one run. CPU times are those of all
-processes of a run together.
+processes of a run together. The step saturation runs up to 64 workers that sleep instead of cleaning, and shows how
+much the main process does per page.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import io
 import json
 import os
 import subprocess
@@ -17,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,28 +27,48 @@ from typing import Any, NamedTuple
 from benchmarks.lib.command import make_parser
 from benchmarks.lib.pages import ROOT
 from benchmarks.lib.pictures import save_picture
+from victorpy.batch.local.run import run_plan
+from victorpy.batch.plan import Limits, Plan
+from victorpy.cleaner import Cleaner
+from victorpy.config import load_config
+from victorpy.document import Document, Label, Labelling
+from victorpy.labellers.base import PageLabeller
+from victorpy.methods import Method
 from victorpy.research.report.plots import BLUE, ORANGE
 
 TICK = os.sysconf("SC_CLK_TCK")
-STEPS = ("overhead", "jobs", "memory")
+STEPS = ("overhead", "jobs", "memory", "saturation")
 
-# Cleaning alone: the same pages, in memory, by the same function, with one thread as workers have.
+# Cleaning alone, with one thread as workers have: the same pages in memory, by the same function. Then a simple loop
+# that reads the archive, cleans the pages, and writes compressed lines: what the machinery of a batch run is added to.
 ALONE = """
-import sys, time
-from pathlib import Path
+import gzip, sys, time
 from victorpy.batch.inputs import find_files, read_files
-from victorpy.batch.outcome import PageCleaner
+from victorpy.batch.outcome import PageCleaner, row
 from victorpy.batch.plan import Plan
+from victorpy.batch.sinks import as_line
 from victorpy.batch.sources import ReadOptions
 
-records = [record for _, record in read_files(find_files([sys.argv[1]]), ReadOptions())]
+def records():
+    return read_files(find_files([sys.argv[1]]), ReadOptions())
+
 pages = PageCleaner(Plan())
-pages.clean(records[0])
+kept = list(records())
+pages.clean(kept[0])
 wall, cpu = time.perf_counter(), time.process_time()
-for record in records:
+for record in kept:
     pages.clean(record)
-print(len(records), time.perf_counter() - wall, time.process_time() - cpu)
+print(len(kept), time.perf_counter() - wall, time.process_time() - cpu)
+del kept
+wall, cpu = time.perf_counter(), time.process_time()
+with gzip.open(sys.argv[2], "wb", 4) as lines:
+    for record in records():
+        lines.write(as_line(row(record, pages.clean(record))))
+print(time.perf_counter() - wall, time.process_time() - cpu)
 """
+
+SLEEP = 0.007
+"""Seconds for a page in the step saturation: about what cleaning takes."""
 
 
 class Sample(NamedTuple):
@@ -83,11 +106,14 @@ def main() -> None:
         few = work / "few.warc.gz"
         print(f"{write_archive(few, islice(cycle(pages_of(arguments.pages)), page_count(arguments.pages)))} pages")
         if "overhead" in steps:
+            write_archive(work / "none.warc", islice(pages_of(arguments.pages), 1))
             overhead(few, work)
         if "jobs" in steps:
             jobs(few, work)
         if "memory" in steps:
             memory(arguments, work)
+        if "saturation" in steps:
+            saturation(work)
 
 
 def pages_of(directory: Path) -> list[Path]:
@@ -121,26 +147,33 @@ def archive_record(url: str, page: bytes) -> bytes:
 
 
 def overhead(archive: Path, work: Path) -> None:
-    """Compare a run with one worker with cleaning alone, in turns."""
+    """Compare a run with one worker with cleaning alone and with a simple loop, in turns."""
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    alone_wall, alone_cpu, batch_wall, batch_cpu = [], [], [], []
+    walls: dict[str, list[float]] = {}
+    cpus: dict[str, list[float]] = {}
+    pages = 1
     for turn in range(3):
-        command = [sys.executable, "-c", ALONE, str(archive)]
+        command = [sys.executable, "-c", ALONE, str(archive), str(work / "loop.jsonl.gz")]
         said = subprocess.run(command, check=True, capture_output=True, env=environment).stdout.split()
-        pages, wall, cpu = int(said[0]), float(said[1]), float(said[2])
-        alone_wall.append(wall)
-        alone_cpu.append(cpu)
+        pages = int(said[0])
         ended = run(archive, work / f"overhead-{turn}", 1)
-        batch_wall.append(ended.seconds)
-        batch_cpu.append(ended.cpu)
+        times: dict[str, Any] = {
+            "cleaning alone": said[1:3],
+            "a simple loop": said[3:5],
+            "batch, 1 worker": (ended.seconds, ended.cpu),
+        }
+        for name, (wall, cpu) in times.items():
+            walls.setdefault(name, []).append(float(wall))
+            cpus.setdefault(name, []).append(float(cpu))
+    start = min(run(work / "none.warc", work / f"start-{turn}", 1).cpu for turn in range(2))
+    batch = min(cpus["batch, 1 worker"])
     each = 1000 / pages
-    print(f"cleaning alone: {min(alone_wall) * each:.2f} ms per page, CPU {min(alone_cpu) * each:.2f} ms")
-    print(
-        f"batch, 1 worker: {min(batch_wall) * each:.2f} ms per page, CPU {min(batch_cpu) * each:.2f} ms (all processes)"
-    )
-    print(
-        f"overhead: wall {min(batch_wall) / min(alone_wall) - 1:+.1%}, CPU {min(batch_cpu) / min(alone_cpu) - 1:+.1%}"
-    )
+    for name, seconds in walls.items():
+        print(f"{name}: {min(seconds) * each:.2f} ms per page, CPU {min(cpus[name]) * each:.2f} ms")
+    print(f"start of a run: {start:.2f} s of CPU")
+    for name in ("cleaning alone", "a simple loop"):
+        alone = min(cpus[name])
+        print(f"CPU over {name}: {batch / alone - 1:+.1%}, without the start {(batch - start) / alone - 1:+.1%}")
 
 
 def jobs(archive: Path, work: Path) -> None:
@@ -173,6 +206,43 @@ def memory(arguments: argparse.Namespace, work: Path) -> None:
             workers = sum(sample.workers for sample in part) / len(part)
             print(f"{name} quarter: {cost:.2f} ms per page, main process {main_mb:.0f} MB, workers {workers:.0f} MB")
     draw(ended.samples, arguments.output / "batch-memory.png")
+
+
+def saturation(work: Path) -> None:
+    """Run workers that sleep for the time of a page, and compare the rate with what the main process allows.
+
+    The workers share this machine's cores, so their own overhead limits the rate too. What counts is the CPU time of
+    the main process per page: its inverse is the rate at which it is busy all the time.
+    """
+    page = b"<p>Tea is made by pouring hot water over the leaves of the tea bush.</p>" * 5
+    for workers in (1, 4, 16, 64):
+        lines = work / f"sleep-{workers}.jsonl"
+        count = 2_000 + 500 * workers
+        line = json.dumps({"url": "http://site.example/", "html": page.decode()}) + "\n"
+        lines.write_text(line * count)
+        plan = Plan((str(lines),), work / f"sleep-{workers}", "jsonl.gz", method=Method("everything"), make=sleeping)
+        plan = replace(plan, limits=Limits(jobs=workers))
+        wall, cpu = time.perf_counter(), time.process_time()
+        run_plan(plan, io.StringIO(), quiet=True)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        ideal = workers / SLEEP
+        print(
+            f"{workers:3} workers: {count / wall:8,.0f} pages/s of {ideal:7,.0f}; main process {cpu / count * 1e6:5.0f}"
+            f" us per page, busy {cpu / wall:4.0%}, full at {count / cpu * SLEEP:,.0f} workers"
+        )
+
+
+class Sleeping(PageLabeller):
+    """A method that sleeps for the time of a page, and keeps everything."""
+
+    def label(self, document: Document) -> Labelling:
+        time.sleep(SLEEP)
+        return Labelling(tuple(Label.PARAGRAPH for _ in document.blocks))
+
+
+def sleeping() -> Cleaner:
+    """Return the cleaner of the step saturation."""
+    return Cleaner(Sleeping(), load_config("blocks"))
 
 
 def draw(samples: list[Sample], path: Path) -> None:

@@ -53,7 +53,7 @@ def session():
     """A real session; its Python processes find victorpy and what the tests share."""
     from support.spark_cluster import SMALL
 
-    from victorpy.batch import spark
+    from victorpy import spark
 
     here = Path(__file__).parent
     with pytest.MonkeyPatch.context() as patch:

@@ -23,7 +23,7 @@ ORDER = (
         "sites",
         "description",
     ),
-    *("labellers", "model", "cleaner", "peers", "methods", "dedup", "batch", "", "research", "annotation"),
+    *("labellers", "model", "cleaner", "peers", "methods", "dedup", "batch", "spark", "", "research", "annotation"),
     *("commands", "__main__"),
 )
 

@@ -233,7 +233,7 @@ def test_the_command_imports_what_it_needs(tmp_path):
     assert stdout == victorpy.clean(TEA)
     assert modules & NOT_NEEDED == set()
     unused = (
-        "victorpy.batch.spark",
+        "victorpy.spark",
         "victorpy.batch.local.by_site",
         "victorpy.batch.site_model",
         "victorpy.sites.style",

@@ -1,27 +1,43 @@
 """Guarded workers: a poisoned page fails on its own, is reported with a reason, and can be retried."""
 
+import io
 import json
 import multiprocessing
 import os
 import signal
+import time
 from functools import partial
 from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
-from support.batchpages import crawl, failed, page, poison_model, response, rows, tree, url, write_warc
-from support.commands import ENVIRONMENT, ROOT, clean, clean_process
+from support.batchpages import (
+    CrashingName,
+    crawl,
+    failed,
+    page,
+    poison_model,
+    response,
+    rows,
+    tree,
+    url,
+    write_warc,
+)
+from support.commands import clean
 
-from victorpy.batch.local import guard
-from victorpy.batch.local.guard import MOST_RESTARTS, Guard, Task, clean_batch, cleaning_guard
+from victorpy.batch.local import pool
+from victorpy.batch.local.pool import MOST_RESTARTS, Task, Workers
+from victorpy.batch.local.run import run_plan
+from victorpy.batch.local.stretches import Log, log_length, read_log
+from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Limits, Plan
-from victorpy.batch.record import Kind, Problem, Record, Status
-from victorpy.errors import VictorError, install_command
+from victorpy.batch.record import Kind, Record, Status
+from victorpy.batch.sources import ReadOptions
+from victorpy.errors import VictorError
 from victorpy.methods import Method
 
 pytestmark = pytest.mark.processes
 
-process = pytest.importorskip("pebble.pool.process")
 pytest.importorskip("fastwarc")
 
 KINDS = {"RAISES": "internal", "HANGS": "timeout", "CRASHES": "crash", "EATS": "memory"}
@@ -130,100 +146,155 @@ def test_crash_in_one_file_fails_only_that_file(model, tmp_path):
     assert failed(tmp_path / "out")[0]["source"] == "in/deep/2.html"
 
 
-def test_worker_that_exits_is_replaced(model):
-    records = [Record(str(number), None, payload=page(number, "LEAVES" * (number == 1))) for number in range(3)]
-    tasks = [Task(clean_batch, records), Task(clean_batch, records[:1])]
-    with cleaning_guard(Plan(method=Method(model=str(model), allow_code=True), limits=Limits(deadline=3.0))) as workers:
-        found = [[outcome.kind for outcome in outcomes] for _, outcomes in workers.map(tasks)]
-    assert found == [[None, Kind.TIMEOUT, None], [None]]
+def clean_alone(archive, out, **options):
+    """Clean an archive with one worker, and return the kinds of problems."""
+    plan = Plan((str(archive),), out, "jsonl", **options)
+    run_plan(plan, io.StringIO(), quiet=True)
+    return [row["kind"] for row in rows(out)]
 
 
-def start_badly(flag: Path, times: int, _memory: int) -> None:
-    """Start a worker that breaks its pool the first few times."""
+def test_worker_that_exits_is_replaced(model, tmp_path):
+    crawl(tmp_path / "a.warc.gz", 4, {1: "LEAVES"})
+    method = Method(model=str(model), allow_code=True)
+    kinds = clean_alone(tmp_path / "a.warc.gz", tmp_path / "out", method=method, limits=Limits(deadline=3.0))
+    assert kinds == ["", "crash", "", ""]
+
+
+def start_badly(flag: Path, times: int) -> int:
+    """Start a worker that fails the first few times."""
     with flag.open("a") as file:
         file.write("x")
     if flag.stat().st_size <= times:
-        raise RuntimeError("no worker today")
+        os._exit(1)
+    return 0
 
 
-def double(numbers: list[int]) -> list[int]:
-    return [2 * number for number in numbers]
+def double(number: int, report) -> int:
+    report(number)
+    return 2 * number
 
 
-@pytest.mark.parametrize("breaks", [1, 3])
-def test_unfinished_tasks_run_again_in_a_new_pool(tmp_path, breaks):
-    tasks = [Task(double, [number, number + 1]) for number in range(0, 10, 2)]
-    with Guard(partial(start_badly, tmp_path / "starts", breaks), Limits(jobs=1)) as workers:
-        found = [outcomes for _, outcomes in workers.map(tasks)]
-    assert found == [[0, 2], [4, 6], [8, 10], [12, 14], [16, 18]]
+class Double(Task):
+    """A task that is tried again if its worker dies."""
+
+    heard_numbers = ()
+
+    def __init__(self, number):
+        super().__init__(double, number)
+
+    def heard(self, message):
+        self.heard_numbers += (message,)
+
+    def died(self, problem):
+        return self
 
 
-def test_a_pool_is_replaced_between_tasks(tmp_path):
-    with Guard(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1)) as workers:
-        first, second, third = tasks = [Task(double, [number]) for number in range(3)]
-        for task in tasks[:2]:
-            workers.submit(task)
-        assert workers.result(first) == [0]
-        workers.stop()  # as if all workers had died
-        workers.submit(third)
-        assert [workers.result(second), workers.result(third)] == [[2], [4]]
+def run_all(workers, tasks):
+    """Run tasks, and return their results."""
+    waiting = list(tasks)
+    while not all(task.is_done for task in tasks):
+        assert workers.step(lambda worker: waiting.pop(0) if waiting else None)
+    return [task.result for task in tasks]
+
+
+@pytest.mark.parametrize("breaks", [0, 1, 3])
+def test_workers_that_start_badly_are_started_again(tmp_path, breaks):
+    tasks = [Double(number) for number in range(5)]
+    with Workers(partial(start_badly, tmp_path / "starts", breaks), Limits(jobs=2)) as workers:
+        assert run_all(workers, tasks) == [0, 2, 4, 6, 8]
+    assert [task.heard_numbers for task in tasks] == [(0,), (1,), (2,), (3,), (4,)]
+
+
+def test_queued_tasks_run_first(tmp_path):
+    with Workers(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1)) as workers:
+        first = Double(7)
+        workers.queue.append(first)
+        assert run_all(workers, [Double(1)]) == [2]
+        assert first.result == 14
 
 
 @pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="there is no fork server")
 def test_killed_server_that_starts_workers_is_replaced(tmp_path, monkeypatch):
-    monkeypatch.setattr(guard, "PATIENCE", 3)
-    with Guard(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1, deadline=3)) as workers:
+    monkeypatch.setattr(pool, "RECYCLE", 1)
+    with Workers(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1)) as workers:
         for number in range(3):
-            task = Task(double, [number])
-            workers.submit(task)
+            assert run_all(workers, [Double(number)]) == [2 * number]
             os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)
-            assert workers.result(task) == [2 * number]
-
-
-def test_pool_that_cannot_start_at_once_is_started_again(tmp_path, monkeypatch):
-    launch, failures = process.launch_process, [EOFError(), OSError()]
-
-    def launch_later(*arguments):
-        if failures:
-            raise failures.pop()
-        return launch(*arguments)
-
-    monkeypatch.setattr(process, "launch_process", launch_later)
-    with Guard(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1)) as workers:
-        assert [outcomes for _, outcomes in workers.map([Task(double, [1])])] == [[2]]
 
 
 def test_workers_that_never_start_end_the_run(tmp_path):
     with (
         pytest.raises(VictorError, match="workers crash repeatedly, whatever their task"),
-        Guard(partial(start_badly, tmp_path / "starts", 1_000), Limits(jobs=1)) as workers,
+        Workers(partial(start_badly, tmp_path / "starts", 1_000), Limits(jobs=1)) as workers,
     ):
-        list(workers.map([Task(double, [1])]))
-    assert (tmp_path / "starts").stat().st_size == MOST_RESTARTS + 1
+        run_all(workers, [Double(1)])
+    assert MOST_RESTARTS <= (tmp_path / "starts").stat().st_size <= MOST_RESTARTS + 1
 
 
-def test_without_pebble_only_one_process_cleans_files(model, tmp_path):
-    (tmp_path / "pebble.py").write_text("raise ImportError('none here')")
-    (tmp_path / "a.html").write_bytes(page(1))
-    environment = {**ENVIRONMENT, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
-    one = clean_process("a.html", "--summary", "s.json", "-j", 1, "-o", "out/", cwd=tmp_path, env=environment)
-    assert one.returncode == 0
-    assert b"without guarded" in one.stderr
-    assert (tmp_path / "out" / "a.txt").stat().st_size
-    (tmp_path / "many").mkdir()
-    for number in range(60):
-        (tmp_path / "many" / f"{number}.html").write_bytes(page(number))
-    many = clean_process("many", "-o", "texts", cwd=tmp_path, env=environment)
-    assert (many.returncode, b"without guarded" in many.stderr) == (0, True)
-    assert len(list((tmp_path / "texts").glob("*.txt"))) == 60
-    two = clean_process("a.html", "-j", 2, "-o", "other/", cwd=tmp_path, env=environment)
-    assert two.returncode == 2
-    assert f"needs Pebble: {install_command('batch')}".encode() in two.stderr
+def hang(report):
+    while True:
+        time.sleep(1)
 
 
-def test_memory_problem_from_reading_is_kept():
-    told = Problem(Kind.MEMORY, "read in vain")
-    record = Record("a.jsonl", Path("a.jsonl"), problem=told)
-    with cleaning_guard(Plan()) as workers:
-        ((_, (outcome,)),) = workers.map([Task(clean_batch, [record])])
-    assert (outcome.kind, outcome.reason) == tuple(told)
+def test_silent_worker_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(pool, "PATIENCE", 0.5)
+    with Workers(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1, deadline=5.0)) as workers:
+        (problem,) = run_all(workers, [Task(hang)])
+    assert problem == (Kind.CRASH, "the worker was ended by SIGKILL")
+
+
+def fail(report):
+    raise OSError(28, "No space left on device")
+
+
+def test_error_in_a_worker_is_raised_here(tmp_path):
+    with (
+        pytest.raises(OSError, match="No space left"),
+        Workers(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1)) as workers,
+    ):
+        run_all(workers, [Task(fail)])
+
+
+def test_log_ignores_a_torn_end(tmp_path):
+    path = tmp_path / "a.log"
+    with Log(path) as log:
+        for number in range(3):
+            log.add(Record(str(number), Path("a"), payload=b"page"), Outcome(Status.KEPT, "tea"))
+    whole = path.read_bytes()
+    for torn in (whole[:-1], whole + b"\1\0", whole[:-3] + b"xyz"):
+        path.write_bytes(torn)
+        count = 3 if torn.startswith(whole) else 2
+        assert log_length(path) == count
+        with Log(path) as log:
+            assert (log.count, log.tally.counts.pages) == (count, count)
+            log.add(Record("new", Path("a")), Outcome(Status.KEPT, "tea"))
+        with path.open("rb") as file:
+            assert [record.name for record, _, _ in read_log(file)] == [*map(str, range(count)), "new"]
+
+
+# Reading in workers.
+
+
+def test_large_page_in_a_table_is_skipped(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    pages = [page(0), b"<p>" + b" " * 60_000_000, page(1)]
+    pq.write_table(pa.table({"html": pages}), tmp_path / "a.parquet", row_group_size=1)
+    assert clean_alone(tmp_path / "a.parquet", tmp_path / "out") == ["", "too-large", ""]
+
+
+def test_crash_while_reading_keeps_the_records_before_it(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps({"url": url(n), "html": page(n).decode()}) + "\n" for n in range(5)))
+    (tmp_path / "b.html").write_bytes(page(9))
+    inputs = str(path), str(tmp_path / "b.html")
+    plan = Plan(inputs, tmp_path / "out", "jsonl", read=ReadOptions(html_field=CrashingName("html")))
+    run_plan(plan, io.StringIO(), quiet=True)
+    *before, rest, other = rows(tmp_path / "out")
+    assert [row["status"] for row in before] == ["kept"] * len(before)
+    assert (rest["kind"], rest["position"]) == ("crash", len(before))
+    assert rest["reason"] == "the rest of the file was not read: the worker was ended by SIGSEGV"
+    assert other["status"] == "kept"
+    (line,) = failed(tmp_path / "out")
+    assert line["rest"]

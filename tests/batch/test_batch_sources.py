@@ -5,22 +5,20 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import random
 import tracemalloc
 import zlib
 from pathlib import Path
 
 import pytest
-from support.batchpages import CrashingName, page, response, url, warc_record, write_warc
+from support.batchpages import page, response, url, warc_record, write_warc
 
+from victorpy.batch import inputs
 from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
-from victorpy.batch.inputs import InputFile, Wanted, find_files, read_failed, read_file, read_files, survey
-from victorpy.batch.local.guard import Task
-from victorpy.batch.local.reading import file_reader, read_guarded, reading_guard
-from victorpy.batch.plan import Limits
+from victorpy.batch.inputs import Wanted, find_files, group_files, read_failed, read_file, read_files, survey
 from victorpy.batch.record import Kind, ProblemError, Record
 from victorpy.batch.sources import ReadOptions, source_of
+from victorpy.batch.sources.rows import next_cut
 from victorpy.errors import ConfigError, DataError
 
 OPTIONS = ReadOptions()
@@ -512,50 +510,39 @@ def test_oversized_row_groups_are_skipped(tmp_path):
     assert (records[2].url, records[2].payload) == (url(2), b"")
 
 
-# reading in a child
+# reading again from the middle
 
 
-@pytest.fixture
-def guard():
-    pytest.importorskip("pebble")
-    with reading_guard(Limits()) as guard:
-        yield guard
+@pytest.mark.parametrize("name", ["a.warc", "a.warc.gz", "a.jsonl"])
+def test_reading_from_an_offset_gives_the_same_records(tmp_path, name):
+    path = tmp_path / name
+    if name == "a.jsonl":
+        write_lines(path)
+        path.write_text(path.read_text().replace("\n", "\n\n{torn\n", 1))
+    else:
+        other = warc_record("request", "http://a.example/", b"GET", "application/http")
+        write_warc(path, [record for n in range(4) for record in (other, RECORDS[n])])
+    records = read(path)
+    assert len(records) > 3
+    for number, record in enumerate(records):
+        assert record.offset > 0 or number == 0
+        again = list(source_of(path).read(path, OPTIONS, record.origin.position, record.offset))
+        assert [one.origin for one in again] == [one.origin for one in records[number:]]
+        assert [one.payload for one in again] == [one.payload for one in records[number:]]
 
 
-def test_table_is_read_in_a_child_process(tmp_path):
-    pytest.importorskip("pebble")
-    path = write_table(tmp_path / "a.parquet", html=[PAGES[0], b"<p>" + b" " * 60_000_000, PAGES[1]])
-    with file_reader(Limits(memory=30_000_000)) as read:
-        records = [record for _, record in read_files(find_files([str(path)]), OPTIONS, read=read)]
-        with pytest.raises(DataError, match="no column 'raw'"):
-            list(read_files(find_files([str(path)]), ReadOptions(html_field="raw"), read=read))
-    assert kinds(records) == [None, Kind.MEMORY, None]
+def test_records_of_one_member_have_no_offset(tmp_path):
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(gzip.compress(b"".join(RECORDS[:3])))
+    assert [record.offset for record in read(path)] == [0, 0, 0]
 
 
-def address_space(_):
-    return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-
-
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is limited on Linux alone")
-def test_memory_reserved_by_a_library_does_not_count(tmp_path, guard):
-    path = write_table(tmp_path / "a.parquet", html=PAGES)
-    sizes = []
-    for _ in range(2):
-        task = Task(address_space, [0])
-        guard.submit(task)
-        sizes.append(guard.result(task))
-        records = list(read_guarded(guard, InputFile(path, Path("a.parquet"), "a.parquet"), OPTIONS))
-    assert len(records) == len(PAGES)
-    assert sizes[1] - sizes[0] < 100_000_000
-
-
-def test_crash_while_reading_keeps_the_records_before_it(tmp_path, guard):
-    path = write_lines(tmp_path / "a.jsonl")
-    file = InputFile(path, Path("a.jsonl"), "a.jsonl")
-    *before, rest = read_guarded(guard, file, ReadOptions(html_field=CrashingName("html")))
-    assert [record.url for record in before] == URLS[:3]
-    assert rest.origin == (str(path), 3, True)
-    assert rest.problem == (Kind.CRASH, "the rest of the file was not read: the worker was ended by SIGSEGV")
+def test_table_is_cut_between_row_groups(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = write_table(tmp_path / "a.parquet", html=[b"<p>tea"] * 10)
+    pq.write_table(pq.read_table(path), path, row_group_size=3)
+    assert [next_cut(path, OPTIONS, start, 4) for start in (0, 6, 9)] == [6, None, None]
+    assert next_cut(tmp_path / "none.parquet", OPTIONS, 0, 4) is None
 
 
 # inputs
@@ -573,9 +560,10 @@ def test_inputs_are_files_folders_patterns_and_lists(tmp_path, monkeypatch):
     assert paths == [*folder, "x1.html", "x2.html", "in/a.html", "gone.html"]
     seen = survey(["in"])
     assert (seen.pages, seen.sources, seen.size) == (3, 1, Path("in/w.warc.gz").stat().st_size)
-    marks = [mark for mark, _ in read_files(find_files(["in"]), OPTIONS)]
-    for number, mark in enumerate(marks):
-        assert [later for later, _ in read_files(find_files(["in"]), OPTIONS, mark)] == marks[number + 1 :]
+    assert len(list(read_files(find_files(["in"]), OPTIONS))) == 3 + len(RECORDS)
+    monkeypatch.setattr(inputs, "GROUP_FILES", 3)
+    groups = list(group_files(find_files(["in", "@list"]), 64))
+    assert [[file.number for file in group.files] for group in groups] == [[0, 1, 2], [3, 4, 5], [6]]
     Path("tables").mkdir()
     Path("in/c.jsonl").rename("tables/c.jsonl")
     assert [str(file.path) for file in find_files(["tables"])] == ["tables/c.jsonl"]
@@ -583,10 +571,9 @@ def test_inputs_are_files_folders_patterns_and_lists(tmp_path, monkeypatch):
 
 def test_missing_source_is_one_failed_record(tmp_path):
     path = str(tmp_path / "gone.warc.gz")
-    ((mark, record),) = read_files(find_files([path]), OPTIONS)
+    (record,) = read_files(find_files([path]), OPTIONS)
     assert (record.name, record.origin) == (path, (path, 0, True))
     assert record.problem == (Kind.READ, "the file was not read: No such file or directory")
-    assert list(read_files(find_files([path]), OPTIONS, mark)) == []
 
 
 # retries

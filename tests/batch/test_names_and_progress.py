@@ -9,13 +9,12 @@ import pytest
 from support.batchpages import page, url
 
 import victorpy
-from victorpy.batch.inputs import Mark
+from victorpy.batch.counts import Counts
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.names import LONGEST_PART, Names, fold, safe_place
 from victorpy.batch.outcome import Outcome, PageCleaner
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record, Status
-from victorpy.batch.store import Counts
 from victorpy.methods import Method
 
 HOSTILE = [
@@ -106,11 +105,10 @@ def show_progress(terminal, count=40, interval=0.0, **options):
     stream = Terminal() if terminal else io.StringIO()
     progress = Progress(stream, count, interval=interval, **options)
     shown_at_once = stream.getvalue()
-    counts = Counts()
     for number in range(count):
         outcome = Outcome(Status.FAILED if number == 3 else Status.KEPT, reason="no tea", size=1_000_000)
-        counts.add(outcome)
-        progress.add(Mark(0, number), Record(str(number), Path("x")), outcome, counts)
+        progress.advance({str(outcome.status): 1}, outcome.size, 0)
+        progress.report(Record(str(number), Path("x")), outcome)
     progress.close()
     return shown_at_once, stream.getvalue()
 
@@ -133,10 +131,9 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere():
 def test_progress_in_bytes_includes_earlier_runs():
     stream = Terminal()
     progress = Progress(stream, 9_000_000, in_bytes=True, interval=0.0)
-    progress.skip(3_000_000)
-    for file, reached in ((1, 1_000_000), (1, 2_000_000), (2, 1_500_000)):
-        record = Record("x", Path("x"), reached=reached)
-        progress.add(Mark(file, 0), record, Outcome(Status.KEPT), Counts())
+    progress.skip(Counts(), 3_000_000)
+    for read in (1_000_000, 1_000_000, 1_500_000):
+        progress.advance({"kept": 1}, 0, read)
     progress.close()
     assert "6.50M/9.00M" in stream.getvalue()
 
@@ -145,7 +142,7 @@ def test_only_the_first_failures_are_reported():
     stream = io.StringIO()
     progress = Progress(stream, quiet=True)
     for number in range(30):
-        progress.add(Mark(0, number), Record(str(number), Path("x")), Outcome(Status.FAILED), Counts())
+        progress.report(Record(str(number), Path("x")), Outcome(Status.FAILED))
     assert stream.getvalue().count("failed: ") == 20
     assert stream.getvalue().endswith("clean: more pages failed; all of them are in failed.jsonl\n")
 
@@ -154,7 +151,7 @@ def test_only_the_first_failures_are_reported():
 def test_empty_page_is_reported_with_a_hint_if_the_model_is_not_sure(confidence, hint):
     stream = io.StringIO()
     progress = Progress(stream, 1, every_page=True)
-    progress.add(Mark(0, 0), Record("a", Path("a")), Outcome(Status.EMPTY, confidence=confidence, size=1), Counts())
+    progress.report(Record("a", Path("a")), Outcome(Status.EMPTY, confidence=confidence, size=1))
     assert ("--favor recall" in stream.getvalue()) is hint
     assert stream.getvalue().startswith("clean: a: no content was found")
 

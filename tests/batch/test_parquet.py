@@ -1,5 +1,6 @@
 """Readers of tables open the Parquet output of a run as it is, and the writer's memory is bounded."""
 
+import io
 import json
 from pathlib import Path
 
@@ -8,12 +9,13 @@ from support.batchpages import crawl, page, response, tree, write_warc
 from support.commands import clean
 
 from victorpy.batch import sinks
+from victorpy.batch.local.run import run_plan
 from victorpy.batch.outcome import Outcome
+from victorpy.batch.plan import Plan
 from victorpy.batch.record import Origin, Record, Status
 from victorpy.outputs import find_output
 
 pytestmark = pytest.mark.processes
-pytest.importorskip("pebble")
 pytest.importorskip("fastwarc")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -83,22 +85,24 @@ def test_output_of_an_older_version_is_refused(tmp_path):
     assert set(tree(tmp_path)) == {"a.warc.gz", "out.parquet/manifest.jsonl"}
 
 
-def write_table(path, texts, begun=None):
+def write_table(path, texts, segment_rows=64):
+    """Write texts to segments, and join them. Return the number of rows of each row group."""
     sink = sinks.SINKS.get("parquet")("parquet", path.parent, find_output("text"))
-    with sink.part(path, begun) as write:
-        for number, text in texts:
-            write(Record("", Path(), origin=Origin("a", number)), Outcome(Status.KEPT, text))
+    segments = []
+    for at in range(0, len(texts), segment_rows):
+        segments.append(path.with_name(f"{at}.segment"))
+        with sink.segment(segments[-1]) as write:
+            for number, text in texts[at : at + segment_rows]:
+                write(Record("", Path(), origin=Origin("a", number)), Outcome(Status.KEPT, text))
+    sink.join(segments, path)
     metadata = pq.read_metadata(path)
     return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
 def test_row_groups_have_10_000_rows_and_are_zstd(tmp_path):
     texts = [(number, "tea") for number in range(20_300)]
-    assert write_table(tmp_path / "a.parquet", texts) == [10_000, 10_000, 300]
+    assert write_table(tmp_path / "a.parquet", texts, 100) == [10_000, 10_000, 300]
     assert pq.read_metadata(tmp_path / "a.parquet").row_group(0).column(0).compression == "ZSTD"
-    write_table(tmp_path / "begun.parquet", texts[:13_333])
-    write_table(tmp_path / "b.parquet", texts[13_333:], tmp_path / "begun.parquet")
-    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
 def test_row_groups_of_large_pages_are_smaller(tmp_path, monkeypatch):
@@ -109,3 +113,14 @@ def test_row_groups_of_large_pages_are_smaller(tmp_path, monkeypatch):
     assert sum(rows) == 300
     assert 50 < max(rows) < 150
     assert pq.read_table(tmp_path / "a.parquet")["position"].to_pylist() == list(range(300))
+
+
+def test_parts_end_by_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(sinks.Parquet, "shard_bytes", 150_000)
+    crawl(tmp_path / "a.warc.gz", 200)
+    plan = Plan((str(tmp_path / "a.warc.gz"),), tmp_path / "out.parquet", "parquet")
+    run_plan(plan, io.StringIO(), quiet=True)
+    rows = [pq.read_metadata(path).num_rows for path in sorted((tmp_path / "out.parquet").iterdir())]
+    assert len(rows) > 1
+    assert sum(rows) == 200
+    assert all(count % 64 == 0 for count in rows[:-1])

@@ -14,16 +14,16 @@ from support.batchpages import crawl, page, poison_model, poisoned_site, respons
 from support.commands import ENVIRONMENT, ROOT
 from support.spark_cluster import LIMITS, InterruptedRunError, lines_of, quiet, run_locally, stop_after
 
-from victorpy import clean_record
-from victorpy.batch import spark
+from victorpy import clean_record, spark
 from victorpy.batch.inputs import find_files, read_file
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.sinks import table_schema
 from victorpy.batch.sources import ReadOptions
-from victorpy.batch.spark import task as spark_task
 from victorpy.commands import main
 from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.methods import Method
+from victorpy.spark import driver
+from victorpy.spark import task as spark_task
 
 pytestmark = pytest.mark.spark
 
@@ -189,6 +189,34 @@ def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
     assert sorted(row["url"] for row in sites) == sorted(expected)
     with pytest.raises(DataError, match="no column 'html'"):
         spark.clean_frame(frame.drop("html"), Plan())
+
+
+def test_own_frame_is_cleaned_with_the_documented_columns(session, model):
+    pages = [(url(n), page(n, "RAISES" if n == 2 else "")) for n in range(5)]
+    frame = session.createDataFrame(pages, "address string, content binary")
+    cleaned = spark.clean(frame, "content", "address", model=str(model), allow_code=True, limits=LIMITS)
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    assert cleaned.schema == from_arrow_schema(table_schema())
+    rows = {row["url"]: row for row in cleaned.collect()}
+    assert {row["host"] for row in rows.values()} == {"courier.example"}
+    assert [rows[url(n)]["status"] for n in range(5)] == ["kept", "kept", "failed", "kept", "kept"]
+    assert "no tea" in rows[url(2)]["reason"]
+    assert spark.clean(frame, "content", "address", method="sst", by_site=True).count() == 5
+
+
+def test_large_archive_is_divided_and_progress_is_shown(session, tmp_path, monkeypatch):
+    monkeypatch.setattr(spark_task, "SPLIT_BYTES", 2_000)
+    monkeypatch.setattr(driver, "PROGRESS_SECONDS", 0.05)
+    crawl(tmp_path / "a.warc.gz", 30)
+    plan = Plan((str(tmp_path / "a.warc.gz"),), tmp_path / "out", "jsonl", shard_files=3)
+    messages = []
+    assert spark.run_plan(session, plan, messages.append)["pages"] == 30
+    assert messages[0] == "dividing 1 archives"
+    assert any("tasks of this step are done" in words for words in messages)
+    assert len(list((tmp_path / "out").glob("shard-*"))) > 1
+    assert {path.suffix for path in (tmp_path / "out").glob("shard-*/part-*")} == {".jsonl"}
+    assert lines_of(tmp_path / "out") == run_locally(plan.inputs, tmp_path / "local")[0]
 
 
 # Replicas.

@@ -457,7 +457,6 @@ def test_archive_needs_by_site_for_site_methods(tmp_path: Path, named: str) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["sst", "hybrid"])
 def test_deep_pages_of_a_site_are_cleaned_in_workers(tmp_path: Path, method: str) -> None:
-    pytest.importorskip("pebble")
     deep = tmp_path / "deep"
     deep.mkdir()
     for number in range(3):

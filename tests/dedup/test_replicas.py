@@ -16,6 +16,7 @@ pytest.importorskip("datasketch")
 from victorpy.batch.local import run as batch_run
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.plan import Dedup, Plan
+from victorpy.batch.store import Store
 
 pytestmark = pytest.mark.processes
 
@@ -125,7 +126,7 @@ def test_resume_after_any_part_gives_same_bytes(run, tmp_path, has_index):
 def test_resume_after_cleaning_cleans_nothing_again(lines, tmp_path, monkeypatch, is_decided):
     plan = Plan((str(lines),), tmp_path, to="jsonl", shard_records=7, dedup=Dedup("minhash"))
     with monkeypatch.context() as patch:
-        patch.setattr(batch_run, "remove_aside", lambda store: None)
+        patch.setattr(Store, "delete_temporary", lambda store: None)
         run_plan(plan, io.StringIO(), quiet=True)
     expected = outputs(tmp_path)
     cut_manifest(tmp_path, 4)

@@ -28,10 +28,10 @@ from support.htmlpages import SOUP, parsed_texts, squeezed, words_of
 
 from victorpy import Cleaner, read_document
 from victorpy.base import digests
-from victorpy.batch.inputs import InputFile, Read
-from victorpy.batch.local.reading import file_reader
+from victorpy.batch.inputs import InputFile, read_file, unread_record
+from victorpy.batch.local.pool import Task, Workers
 from victorpy.batch.plan import Limits
-from victorpy.batch.record import ProblemError, Record
+from victorpy.batch.record import Problem, ProblemError, Record
 from victorpy.batch.sources import ReadOptions
 from victorpy.config import read_config
 from victorpy.document import Label
@@ -364,11 +364,23 @@ OPTIONS = ReadOptions(most_bytes=100_000)
 
 
 @cache
-def reader() -> Read:
-    """Read tables in a child process, because pyarrow may crash."""
-    opened = file_reader(Limits(jobs=1))
-    atexit.register(opened.__exit__, None, None, None)
-    return opened.__enter__()
+def child() -> Workers:
+    """Reads files in a child process, because pyarrow may crash."""
+    workers = Workers(int, Limits(jobs=1))
+    atexit.register(workers.stop)
+    return workers
+
+
+def read_here(file: InputFile, start: int, report: object) -> list[Record]:
+    return list(read_file(file, OPTIONS, start))
+
+
+def read(file: InputFile, start: int = 0) -> list[Record]:
+    task = Task(read_here, file, start)
+    child().queue.append(task)
+    while not task.is_done:
+        child().step(lambda worker: None)
+    return [unread_record(file, start, *task.result)] if isinstance(task.result, Problem) else task.result
 
 
 def read_all(suffixes: Sequence[str], data: bytes) -> str:
@@ -376,13 +388,15 @@ def read_all(suffixes: Sequence[str], data: bytes) -> str:
     file = Path(f"fuzz{suffixes[data[0] % len(suffixes) if data else 0]}")
     file.write_bytes(data[1:])
     found = InputFile(file, file, file.name)
-    read = reader()
-    records = list(read(found, OPTIONS))
+    records = read(found)
     positions = [record.origin.position for record in records]
     assert positions == sorted(set(positions))
     if records:
         middle = len(records) // 2
-        assert list(read(found, OPTIONS, positions[middle])) == records[middle:]
+        assert read(found, positions[middle]) == records[middle:]
+        if records[middle].offset:
+            later = read(found._replace(start=positions[middle], offset=records[middle].offset), positions[middle])
+            assert list(map(describe, later)) == list(map(describe, records[middle:]))
     return "\n".join(map(describe, records))
 
 

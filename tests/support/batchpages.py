@@ -165,10 +165,9 @@ def rows(directory: Path, label: str = "") -> list[dict]:
 
 
 def tree(directory: Path) -> dict[str, bytes]:
-    """All files below a directory."""
-    return {
-        str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()
-    }
+    """All files below a directory, except those with the times of runs."""
+    files = (path for path in sorted(directory.rglob("*")) if path.is_file() and not path.name.endswith("runs"))
+    return {str(path.relative_to(directory)): path.read_bytes() for path in files}
 
 
 def failed(directory: Path, label: str = "") -> list[dict]:

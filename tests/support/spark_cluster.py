@@ -20,7 +20,6 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("pyspark", reason="no PySpark: pip install -e '.[spark]'")
-pytest.importorskip("pebble")
 pytest.importorskip("fastwarc")
 pytest.importorskip("pyarrow")
 
@@ -29,11 +28,13 @@ if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
 
 import pyspark
 
-from victorpy.batch import spark
+from victorpy import spark
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.plan import Limits, Plan
 from victorpy.methods import Method
+from victorpy.spark import driver
 
+driver.PROGRESS_SECONDS = 10_000  # tests count the messages
 LIMITS = Limits(deadline=5.0, memory=300_000_000)
 EXECUTOR = b"CoarseGrainedExecutorBackend"
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short-lived processes do not benefit from optimising compilation

@@ -21,7 +21,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victorpy.batch.record import PAGE_SUFFIXES, STDIN, Kind, Origin, Record, broken_record, file_size, page_record
+from victorpy.batch.record import (
+    PAGE_SUFFIXES,
+    STDIN,
+    Kind,
+    Origin,
+    Problem,
+    Record,
+    broken_record,
+    file_size,
+    page_record,
+)
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
 from victorpy.errors import DataError
 
@@ -37,15 +47,10 @@ _SAME_UNITS = (None, "", "row")
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _MISSING = 0
 """Stamp of a file that does not exist."""
+GROUP_FILES, GROUP_BYTES = 64, 32_000_000
+"""Small files are read together, up to this number and size."""
 _NEVER = 1 << 62  # larger than any record number
 _UNREAD_WORDS = ("the file was not read: ", "the rest of the file was not read: ")
-
-
-class Mark(NamedTuple):
-    """The reading position in the inputs: the number of a file, and the number of the next record in it."""
-
-    file: int
-    position: int
 
 
 class InputFile(NamedTuple):
@@ -62,7 +67,18 @@ class InputFile(NamedTuple):
     base: str = ""
     """Directory that `path` is relative to, if another machine reads it."""
     number: int = 0
-    """Number of the file among all inputs, if files are read out of order."""
+    """Number of the file among all inputs."""
+
+
+class Group(NamedTuple):
+    """Some consecutive input files. Stretches of records never go beyond a group."""
+
+    number: int
+    files: tuple[InputFile, ...]
+    records: int
+    """Number of records in a stretch."""
+    model: str | Problem | None = None
+    """File with the model of the site that the pages belong to, or why there is none."""
 
 
 # Finding files.
@@ -80,6 +96,26 @@ def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
                         yield from _find(line.strip())
         else:
             yield from _find(name)
+
+
+def group_files(files: Iterable[InputFile], records: int) -> Iterator[Group]:
+    """Divide files into groups of up to `GROUP_FILES` or `GROUP_BYTES`. A table is always a group of its own."""
+    number, size = 0, 0
+    group: list[InputFile] = []
+    for file_number, file in enumerate(files):
+        source = source_of(file.path)
+        is_table = source is not None and source.cut is not None
+        try:
+            file_bytes = file.path.stat().st_size
+        except OSError:
+            file_bytes = 0
+        if group and (is_table or len(group) == GROUP_FILES or size + file_bytes > GROUP_BYTES):
+            yield Group(number, tuple(group), records)
+            number, group, size = number + 1, [], 0
+        group.append(file._replace(number=file_number))
+        size += GROUP_BYTES if is_table else file_bytes
+    if group:
+        yield Group(number, tuple(group), records)
 
 
 def find_records(inputs: Iterable[str]) -> Iterator[Record]:
@@ -146,7 +182,7 @@ def is_output(directory: Path) -> bool:
     """Whether a batch run has written a directory."""
     for place in (directory, beside(directory)):
         with suppress(OSError), (place / "manifest.jsonl").open("rb") as manifest:
-            if manifest.readline(200).startswith(b'{"format": 1, "settings": '):
+            if re.match(rb'\{"format": \d+, "settings": ', manifest.readline(200)):
                 return True
     return False
 
@@ -308,11 +344,12 @@ def read_file(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator
                 yield record
                 position = record.origin.position + 1
     except OSError as error:
-        yield unread_record(str(file.path), position, Kind.READ, error.strerror or str(error))
+        yield unread_record(file, position, Kind.READ, error.strerror or str(error))
 
 
-def unread_record(source: str, position: int, kind: Kind, words: str) -> Record:
+def unread_record(file: InputFile, position: int, kind: Kind, words: str) -> Record:
     """Return the failed record for the rest of a file that could not be read, starting at a record number."""
+    source = str(file.path)
     name = "" if position else source
     return broken_record(Origin(source, position, rest=True), kind, _UNREAD_WORDS[position > 0] + words, name=name)
 
@@ -323,20 +360,13 @@ def is_unread(reason: str) -> bool:
 
 
 Read = Callable[[InputFile, ReadOptions, int], Iterator[Record]]
-"""Reads a file in this process, as `read_file` does, or in a child process that may crash."""
+"""Reads a file, starting at a record number, as `read_file` does."""
 
 
-def read_files(
-    files: Iterable[InputFile], options: ReadOptions, after: Mark | None = None, read: Read = read_file
-) -> Iterator[tuple[Mark, Record]]:
-    """Read the records of files, or only those after a mark. Each record comes with the mark to resume after it."""
-    after = after or Mark(0, 0)
-    for number, file in enumerate(files):
-        if number < after.file:
-            continue
-        for record in read(file, options, after.position if number == after.file else 0):
-            is_last = record.origin.rest
-            yield Mark(number + 1, 0) if is_last else Mark(number, record.origin.position + 1), record
+def read_files(files: Iterable[InputFile], options: ReadOptions) -> Iterator[Record]:
+    """Read the records of files in this process."""
+    for file in files:
+        yield from read_file(file, options)
 
 
 # Retries: the records that an earlier run failed on.

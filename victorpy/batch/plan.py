@@ -29,8 +29,6 @@ class Limits:
     """Seconds per page."""
     memory: int = 1_000_000_000
     """Bytes per page, in addition to what an idle worker uses."""
-    recycle: int = 200
-    """Number of batches after which a worker is replaced, because C libraries leak memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +104,12 @@ class Plan:
     dedup: Dedup | None = None
     retry: Path | None = None
     """The failed.jsonl whose records are cleaned again."""
+    part: tuple[int, int] | None = None
+    """Clean only a part of the inputs: its number, from 1, and the number of parts."""
     plain: bool = False
     """Whether to write only texts: without a size limit, with all warnings, and without manifest and index."""
-    shard_records: int = 1_000
-    """Records per part of a local run's output."""
+    shard_records: int | None = None
+    """Maximum number of records in a part of a local run's output. By default, the kind of output decides."""
     shard_files: int = 64
     """Input files per Spark shard. A large file counts as several."""
     buckets: int = 16
@@ -171,6 +171,8 @@ class Plan:
             identity["sample"] = self.sample
         if self.dedup:
             identity["dedup"] = self.dedup.identity()
+        if self.part:
+            identity["part"] = list(self.part)
         if self.retry:  # a second retry usually raises the limits
             identity |= {"retry": str(self.retry), "timeout": self.limits.deadline, "memory": self.limits.memory}
         return identity

@@ -102,6 +102,8 @@ class Record:
     date: str = ""
     reached: int = 0
     """Byte offset up to which the source has been read."""
+    offset: int = 0
+    """Byte offset at which reading can start again with this record, or 0 if there is none."""
 
     def site(self, by: str = "domain") -> str:
         """Return the site of the page's address. A page without an address belongs to the site of its folder.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from abc import ABC, abstractmethod
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
@@ -26,12 +26,12 @@ from victorpy.outputs import Output
 
 INDEX = "_index"
 GZIP_LEVEL = 4
-"""The main process compresses for all workers. Level 6 takes twice as long, and the files are only 5 % smaller."""
+"""Level 6 takes twice as long, and the files are only 5 % smaller."""
 ZSTD_LEVEL = 3
 BATCH_ROWS, BATCH_CHARACTERS = 500, 4_000_000
-"""Table rows that are Python objects at a time. The other rows of a row group are compact columns."""
-GROUP_ROWS, GROUP_BYTES = 10_000, 100_000_000
-"""A row group ends after this many rows, or earlier, so that memory stays bounded if pages are large."""
+"""Table rows that are Python objects at a time."""
+GROUP_ROWS, GROUP_BYTES = 10_000, 200_000_000
+"""A row group has at least this many rows, or fewer, so that memory stays bounded if pages are large."""
 NO_DATE = "1970-01-01T00:00:00Z"
 """Date of pages without a date. With the current time, two runs would give different bytes."""
 
@@ -41,35 +41,40 @@ _TYPES = {"html": "text/html", "markdown": "text/markdown", "jsonl": "applicatio
 Write = Callable[[Record, Outcome], object]
 
 
-class Sink(ABC):
-    """Writes the parts of a run's output, one after the other."""
+class Sink:
+    """Writes the parts of a run's output. Workers write segments, which are then joined to parts."""
 
     folder: ClassVar[str] = ""
     """Subdirectory for the parts."""
-
-    def __init__(self, kind: str, directory: Path, output: Output, inputs: Sequence[str] = ()) -> None:
-        self.suffix = f".{kind}"
-        self.directory = directory
-        self.output = output
-
+    segment_suffix: ClassVar[str] = ".segment"
     reusable: ClassVar[bool] = True
     """Whether `rows` can read the parts."""
     beside: ClassVar[bool] = False
     """Whether the manifest and the lists of a run are beside the directory, because some readers open every file."""
+    shard_records: ClassVar[int | None] = None
+    """Maximum number of records in a part, if the user does not set it."""
+    shard_bytes: ClassVar[int] = 128_000_000
+    """Minimum size of the segments of a part, except the last, if there is no maximum number of records."""
 
-    @abstractmethod
-    def part(self, path: Path, begun: Path | None = None) -> AbstractContextManager[Write]:
-        """Open a part, which continues a part that was `begun` before an interrupt.
+    def __init__(self, kind: str, directory: Path, output: Output) -> None:
+        self.suffix = f".{kind}"
+        self.directory = directory
+        self.output = output
 
-        The context manager returns the function that writes a record.
-        """
+    def segment(self, path: Path) -> AbstractContextManager[Write]:
+        """Open a segment. The context manager returns the function that writes a record."""
+        raise NotImplementedError
+
+    def join(self, segments: Iterable[Path], path: Path) -> None:
+        """Write a part that consists of some segments."""
+        with path.open("wb") as part:
+            for segment in segments:
+                with segment.open("rb") as file:
+                    shutil.copyfileobj(file, part, 1 << 20)
 
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
         """Read the rows of a part. Kinds of output without rows are never updated, only written again."""
         raise NotImplementedError
-
-    def resume(self, parts: Iterable[Path]) -> None:  # noqa: B027  (most sinks keep no state between parts)
-        """Restore the state that later parts depend on from earlier parts."""
 
 
 SINKS: Registry[type[Sink]] = Registry("kind of output", "victorpy.batch.sinks")
@@ -91,22 +96,28 @@ def as_line(content: dict[str, Any]) -> bytes:
 class Folder(Sink):
     """One file per page, and an index.
 
-    The parts are the index: rows with the name of the file.
+    The parts are the index: rows with the name of the file. The main process writes them, because a name depends on all
+    names before it.
     """
 
     folder = INDEX
+    shard_records = 1_000
 
-    def __init__(self, kind: str, directory: Path, output: Output, inputs: Sequence[str] = ()) -> None:
+    def __init__(self, kind: str, directory: Path, output: Output) -> None:
         super().__init__("jsonl", directory, output)
         self._names = Names()
         self._inputs: set[Path] = set()
         """Input pages in the output folder, which must not be overwritten."""
-        if output.suffix in PAGE_SUFFIXES:
-            root = directory.resolve()
+
+    def protect(self, inputs: Sequence[str]) -> None:
+        """Never overwrite these pages."""
+        if self.output.suffix in PAGE_SUFFIXES:
+            root = self.directory.resolve()
             pages = (file.path.resolve() for file in find_files(inputs))
             self._inputs = {page for page in pages if page.is_relative_to(root)}
 
     def resume(self, parts: Iterable[Path]) -> None:
+        """Read the names in use from earlier parts."""
         for part in parts:
             with part.open("rb") as lines:
                 for line in lines:
@@ -115,7 +126,7 @@ class Folder(Sink):
                         self._names.take(PurePosixPath(place))
 
     @contextmanager
-    def part(self, path: Path, begun: Path | None = None) -> Iterator[Write]:
+    def segment(self, path: Path) -> Iterator[Write]:
         def write(record: Record, outcome: Outcome) -> None:
             is_saved = outcome.status in {Status.KEPT, Status.EMPTY}
             values = row(record, outcome, self.output.columns)
@@ -123,7 +134,6 @@ class Folder(Sink):
             index.write(as_line({"file": self._save(record, outcome) if is_saved else "", **values}))
 
         with path.open("wb") as index:
-            index.write(begun.read_bytes() if begun else b"")
             yield write
 
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
@@ -179,11 +189,11 @@ class Folder(Sink):
 class JsonLines(Sink):
     """JSON lines, one per page.
 
-    A compressed part is one gzip member without a timestamp, or one zstd frame.
+    A compressed part consists of gzip members without a timestamp, or of zstd frames.
     """
 
     @contextmanager
-    def part(self, path: Path, begun: Path | None = None) -> Iterator[Write]:
+    def segment(self, path: Path) -> Iterator[Write]:
         with path.open("wb") as file, ExitStack() as stack:
             stream: Any = file
             if self.suffix.endswith(".zst"):
@@ -191,8 +201,6 @@ class JsonLines(Sink):
                 stream = stack.enter_context(compressor.stream_writer(file, closefd=False))
             elif self.suffix.endswith(".gz"):
                 stream = stack.enter_context(gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0))
-            for line in self._lines(begun) if begun else ():
-                stream.write(line)
             yield lambda record, outcome: stream.write(as_line(row(record, outcome, self.output.columns)))
 
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
@@ -219,47 +227,56 @@ class Parquet(Sink):
     """Parquet tables, one row per page. Readers of tables can open the directory as it is."""
 
     beside = True
+    shard_bytes = 450_000_000  # about 150 MB after compression
 
     @contextmanager
-    def part(self, path: Path, begun: Path | None = None) -> Iterator[Write]:
+    def segment(self, path: Path) -> Iterator[Write]:
+        """Open a file of Arrow batches, which is read again to make row groups of many segments."""
         try:
             import pyarrow as pa
-            import pyarrow.parquet
         except ImportError as error:
             raise missing("pyarrow", "parquet", f"writing {path}") from error
         schema = table_schema(self.output.columns)
         rows: list[dict[str, Any]] = []
-        batches: list[Any] = []
         characters = 0
 
         def end_batch() -> None:
             nonlocal characters
-            batches.append(pa.RecordBatch.from_pylist(rows, schema=schema))
+            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
             rows.clear()
             characters = 0
 
-        def end_group() -> None:
-            writer.write_table(pa.Table.from_batches(batches), GROUP_ROWS)
-            batches.clear()
-
-        def add(values: dict[str, Any]) -> None:
+        def write(record: Record, outcome: Outcome) -> None:
             nonlocal characters
-            rows.append(values)
-            characters += len(values["text"])
-            group_rows = sum(batch.num_rows for batch in batches) + len(rows)
-            if group_rows == GROUP_ROWS or len(rows) == BATCH_ROWS or characters >= BATCH_CHARACTERS:
+            rows.append(table_row(record, outcome, self.output.columns))
+            characters += len(outcome.text)
+            if characters >= BATCH_CHARACTERS:
                 end_batch()
-                if group_rows == GROUP_ROWS or sum(batch.nbytes for batch in batches) >= GROUP_BYTES:
-                    end_group()
 
-        with path.open("wb") as file, pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-            for values in self.rows(begun) if begun else ():
-                add(values)
-            yield lambda record, outcome: add(table_row(record, outcome, self.output.columns))
+        with path.open("wb") as file, pa.ipc.new_stream(file, schema) as writer:
+            yield write
             if rows:
                 end_batch()
+
+    def join(self, segments: Iterable[Path], path: Path) -> None:
+        """Write row groups of `GROUP_ROWS` rows, or about `GROUP_BYTES`."""
+        import pyarrow as pa
+        import pyarrow.parquet
+
+        batches: list[Any] = []
+        rows = size = 0
+        schema = table_schema(self.output.columns)
+        with path.open("wb") as file, pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+            for segment in segments:
+                with pa.ipc.open_stream(segment.read_bytes()) as reader:
+                    for batch in reader:
+                        batches.append(batch)
+                        rows, size = rows + batch.num_rows, size + batch.nbytes
+                        if rows >= GROUP_ROWS or size >= GROUP_BYTES:
+                            writer.write_table(pa.Table.from_batches(batches), 2 * GROUP_ROWS)
+                            batches, rows, size = [], 0, 0
             if batches:
-                end_group()
+                writer.write_table(pa.Table.from_batches(batches), 2 * GROUP_ROWS)
 
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
         import pyarrow.parquet
@@ -311,20 +328,28 @@ class Warc(Sink):
 
     reusable = False
 
-    @contextmanager
-    def part(self, path: Path, begun: Path | None = None) -> Iterator[Write]:
+    def _record(self, headers: dict[str, str], text: str) -> bytes:
         import uuid
 
-        def add(headers: dict[str, str], text: str) -> None:
-            # A header value must not contain line breaks, which would begin another header.
-            values = {name: " ".join(value.split()) for name, value in headers.items()}
-            lines = _valid_utf8("".join(f"{name}: {value}\r\n" for name, value in values.items() if value))
-            identity = uuid.uuid5(uuid.NAMESPACE_URL, lines + text.encode("ascii", "backslashreplace").decode())
-            block = text.encode("utf-8", "backslashreplace")
-            head = f"WARC/1.1\r\nWARC-Record-ID: <urn:uuid:{identity}>\r\n{lines}Content-Length: {len(block)}\r\n\r\n"
-            record = head.encode() + block + b"\r\n\r\n"
-            file.write(gzip.compress(record, mtime=0) if self.suffix.endswith(".gz") else record)
+        # A header value must not contain line breaks, which would begin another header.
+        values = {name: " ".join(value.split()) for name, value in headers.items()}
+        lines = _valid_utf8("".join(f"{name}: {value}\r\n" for name, value in values.items() if value))
+        identity = uuid.uuid5(uuid.NAMESPACE_URL, lines + text.encode("ascii", "backslashreplace").decode())
+        block = text.encode("utf-8", "backslashreplace")
+        head = f"WARC/1.1\r\nWARC-Record-ID: <urn:uuid:{identity}>\r\n{lines}Content-Length: {len(block)}\r\n\r\n"
+        record = head.encode() + block + b"\r\n\r\n"
+        return gzip.compress(record, mtime=0) if self.suffix.endswith(".gz") else record
 
+    def join(self, segments: Iterable[Path], path: Path) -> None:
+        about = f"software: victorpy\r\nformat: WARC File Format 1.1\r\ntext: {self.output.name}\r\n"
+        headers = {"WARC-Type": "warcinfo", "WARC-Date": NO_DATE, "Content-Type": "application/warc-fields"}
+        info = path.with_name(f"{path.name}.info")
+        info.write_bytes(self._record(headers, about))
+        super().join([info, *segments], path)
+        info.unlink()
+
+    @contextmanager
+    def segment(self, path: Path) -> Iterator[Write]:
         def write(record: Record, outcome: Outcome) -> None:
             if outcome.status is not Status.KEPT:
                 return
@@ -338,12 +363,7 @@ class Warc(Sink):
                 "X-Input-Place": f"{record.origin.source}@{record.origin.position}",
                 "Content-Type": _TYPES.get(self.output.name, "text/plain"),
             }
-            add(headers, outcome.text)
+            file.write(self._record(headers, outcome.text))
 
         with path.open("wb") as file:
-            about = f"software: victorpy\r\nformat: WARC File Format 1.1\r\ntext: {self.output.name}\r\n"
-            if begun:
-                file.write(begun.read_bytes())
-            else:
-                add({"WARC-Type": "warcinfo", "WARC-Date": NO_DATE, "Content-Type": "application/warc-fields"}, about)
             yield write

@@ -1,83 +1,31 @@
 """The output directory of a run: complete parts, and a manifest that lists them.
 
-A part is written under a temporary name, renamed, and then added to the manifest, together with its failed records.
-A resumed run writes all parts again that are not in the manifest. The same records give the same bytes, so the result
-does not depend on interruptions.
+A part is written under a temporary name, renamed, and then added to the manifest, together with its failed records. A
+resumed run continues after the last part in the manifest. Segments that are not in a part yet wait in a hidden
+directory. The same records give the same bytes, so the result does not depend on interruptions.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from victorpy.base.files import write_atomically
-from victorpy.batch.inputs import Mark, Stamps, beside
-from victorpy.batch.outcome import Outcome, describe_place
-from victorpy.batch.record import Record, Status
-from victorpy.batch.sinks import SINKS, Sink, Write, as_line
+from victorpy.batch.counts import Counts
+from victorpy.batch.inputs import Stamps, beside
+from victorpy.batch.sinks import SINKS, as_line
 from victorpy.errors import OutputError
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.jsonl"
 SPARK_SETTINGS = "_settings.json"
 """File with the settings of a Spark run."""
-
-
-class Counts:
-    """Number of records by status and by kind of problem, and their total size."""
-
-    def __init__(self, entry: Mapping[str, Any] | None = None) -> None:
-        self.statuses: Counter[str] = Counter()
-        self.kinds: Counter[str] = Counter()
-        self.bytes = 0
-        if entry:
-            self.add_stored(entry)
-
-    def add(self, outcome: Outcome) -> None:
-        """Count a record."""
-        self.statuses[str(outcome.status)] += 1
-        self.bytes += outcome.size
-        if outcome.kind is not None:
-            self.kinds[str(outcome.kind)] += 1
-
-    def add_stored(self, entry: Mapping[str, Any]) -> None:
-        """Add counts that `as_dict` returned."""
-        self.statuses.update({str(status): int(entry.get(str(status), 0)) for status in Status})
-        self.kinds.update(entry["kinds"])
-        self.bytes += int(entry["bytes"])
-
-    @property
-    def pages(self) -> int:
-        """Number of records."""
-        return sum(self.statuses.values())
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the counts by name."""
-        by_status = {str(status): self.statuses[str(status)] for status in Status}
-        return {"pages": self.pages, **by_status, "bytes": self.bytes, "kinds": dict(sorted(self.kinds.items()))}
-
-
-@dataclass(slots=True)
-class _Part:
-    """The part that is being written."""
-
-    path: Path
-    temporary: Path
-    open: ExitStack
-    write: Write
-    last: Mark
-    counts: Counts = field(default_factory=Counts)
-    failures: list[dict[str, Any]] = field(default_factory=list)
-    repeats: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Store:
@@ -88,32 +36,34 @@ class Store:
         directory: Path,
         settings: Mapping[str, Any],
         label: str = "",
-        plain: bool = False,
+        shared: bool = False,
         side: Path | None = None,
     ) -> None:
         """Read the manifest of an earlier run. Call `begin` if there is none.
 
-        All file names begin with `label`. In a `plain` run, `directory` has nothing but parts and manifests. Files that
-        are not parts are in `side`, which may be another directory.
+        All file names begin with `label`. Several runs, which know nothing of each other, write into a `shared`
+        directory. Files that are not parts are in `side`, which may be another directory.
         """
         self.directory = directory
         self.side = side or directory
-        if self.side != directory and (directory / MANIFEST).exists():
-            raise OutputError(f"{directory}: an older version has written this output; choose another directory")
         self.label = label
         self.settings = dict(settings)
-        self._is_plain = plain
+        self._is_shared = shared
         self._made_directory = not directory.exists()
+        self.manifest_path = self.side / f"{label}{MANIFEST}"
+        head = read_head(self.manifest_path) or read_head(directory / MANIFEST)
+        if head.get("format", FORMAT) != FORMAT:
+            raise OutputError(f"{directory}: an older version has written this output; choose another directory")
         for place in (directory, self.side):
             place.mkdir(parents=True, exist_ok=True)
-        self.manifest_path = self.side / f"{label}{MANIFEST}"
         self.stamps_path = self.side / f".{label}inputs"
         """Stamps of the input files."""
         self.previous = self.side / f".{label}previous"
         """Directory for the parts of an earlier run, until a new run has replaced them."""
-        self.aside: Store | None = None
-        """Directory for cleaned pages, until replicas are known."""
-        self._part: _Part | None = None
+        self.segments = self.side / f".{label}segments"
+        """Directory for stretches of records that are not in a part yet."""
+        self.runs_path = self.side / f".{label}runs"
+        """Seconds, pages and bytes of every run into this directory."""
         self._is_new = False
         self._manifest = self._lock()
         try:
@@ -137,20 +87,18 @@ class Store:
 
     def _read_manifest(self) -> None:
         self.counts = Counts()
+        """Counts of the records in the parts."""
         self.parts: list[str] = []
-        self.last: Mark | None = None
+        self.next: list[int] | None = None
+        """The stretch after the last part."""
+        self.last = (0, 0)
+        """Number of the file and of the record in it after the last part."""
         self.complete = False
         self.is_begun = False
         self.earlier: dict[str, Any] | None = None
         """Settings of the run that has written the manifest, or the parts in `previous`."""
-        self._begun: dict[str, Any] | None = None
-        """The manifest's line about a part that was interrupted."""
         self._size = 0  # of the lines that stay in the manifest
-        for entry, end in _read_entries(self.manifest_path):
-            if entry.get("interrupted"):
-                is_whole = _digest(self.directory / entry["part"]) == entry["sha256"]
-                self._begun = entry if is_whole else None
-                break
+        for entry, end in read_entries(self.manifest_path):
             self._size = end
             if not self.is_begun:
                 self.is_begun, self.earlier = True, dict(entry.get("settings", {}))
@@ -158,8 +106,7 @@ class Store:
                 self.complete = True
             else:
                 self._add_entry(entry)
-        if self._begun is None:
-            self._manifest.truncate(self._size)
+        self._manifest.truncate(self._size)
         if not self.is_begun and (self.previous / MANIFEST).exists():
             self.earlier = read_head(self.previous / MANIFEST).get("settings")
 
@@ -178,8 +125,8 @@ class Store:
 
         If the program is killed meanwhile, the next run does the rest.
         """
-        shutil.rmtree(self.side / f".{self.label}spill", ignore_errors=True)
-        shutil.rmtree(self.side / f".{self.label}replicas-aside", ignore_errors=True)
+        self.delete_temporary()
+        self.runs_path.unlink(missing_ok=True)
         is_update = (self.previous / MANIFEST).exists()  # then the earlier run has replaced some parts of another one
         number = len(list(self.previous.rglob("*"))) if is_update else 0
         for part in self.finished_parts():
@@ -196,7 +143,7 @@ class Store:
             write_atomically(self.previous / MANIFEST, self.manifest_path.read_bytes(), alone=True)
         if not reuse:
             (self.previous / "inputs").unlink(missing_ok=True)
-        if not self._is_plain:
+        if not self._is_shared:
             for pattern in ("retry-*.jsonl", "failed.jsonl", "replicas.jsonl", ".replicas.sqlite"):
                 for path in self.side.glob(pattern):
                     path.unlink()
@@ -206,35 +153,38 @@ class Store:
         self._manifest.truncate(0)
         self._read_manifest()
 
+    def delete_temporary(self) -> None:
+        """Delete what an unfinished run has put aside."""
+        for name in ("segments", "spill", "replicas-aside"):
+            shutil.rmtree(self.side / f".{self.label}{name}", ignore_errors=True)
+
     def previous_stamps(self) -> Stamps:
         """Return the stamps of the earlier run's input files."""
         moved = self.previous / "inputs"
         path = moved if (self.previous / MANIFEST).exists() else self.stamps_path
         return Stamps(path.read_bytes() if path.exists() else b"")
 
-    def previous_parts(self) -> tuple[list[Path], Mark | None, list[dict[str, Any]]]:
+    def previous_parts(self) -> tuple[list[Path], tuple[int, int] | None, list[dict[str, Any]]]:
         """Return the parts that were set aside, where an incomplete run has stopped, and the failed records."""
-        entries = [entry for entry, _ in _read_entries(self.previous / MANIFEST)][1:]
+        entries = [entry for entry, _ in read_entries(self.previous / MANIFEST)][1:]
         parts = [entry for entry in entries if "part" in entry]
         is_complete = any(entry.get("complete") for entry in entries)
-        last = None if is_complete else Mark(*parts[-1]["last"]) if parts else Mark(0, 0)
+        file, position = parts[-1]["last"] if parts else (0, 0)
         failures = [failure for part in parts for failure in part["failures"]]
-        return [self.previous / part["part"] for part in parts], last, failures
+        return [self.previous / part["part"] for part in parts], None if is_complete else (file, position), failures
 
     def _add_entry(self, entry: Mapping[str, Any]) -> None:
         self.parts.append(entry["part"])
-        self.last = Mark(*entry["last"])
+        self.next, self.last = entry["next"], tuple(entry["last"])
         self.counts.add_stored(entry)
 
     def _append(self, entry: Mapping[str, Any]) -> None:
         self.check_directory()
-        self._manifest.truncate(self._size)
         self._manifest.seek(self._size)
         self._manifest.write(json.dumps(entry).encode() + b"\n")
         self._manifest.flush()
         os.fsync(self._manifest.fileno())
-        if not entry.get("interrupted"):
-            self._size = self._manifest.tell()
+        self._size = self._manifest.tell()
 
     def check_directory(self) -> None:
         """Raise if the manifest is not in the directory any more."""
@@ -245,158 +195,160 @@ class Store:
         if not is_there:
             raise OutputError(f"{self.directory}: the directory was removed or replaced during the run; start again")
 
-    @property
-    def done(self) -> Counts:
-        """Counts of the records in the parts."""
-        counts = Counts(self.counts.as_dict())
-        if self._begun is not None:
-            counts.add_stored(self._begun)
-        return counts
-
-    @property
-    def safe_pages(self) -> int:
-        """Number of pages that a resumed run does not clean again."""
-        return max(self.done.pages, self.aside.done.pages if self.aside else 0)
-
-    @property
-    def after(self) -> Mark | None:
-        """The position in the inputs after which a resumed run reads."""
-        return self.last if self._begun is None else Mark(*self._begun["last"])
-
     def finished_parts(self) -> list[Path]:
-        """Return all parts in this directory. In a plain run, other runs have parts of their own."""
+        """Return all parts in this directory, except those of other runs that share it."""
         manifests = [path for path in sorted(self.side.glob("*manifest.jsonl")) if not path.name.startswith(".")]
-        entries = chain.from_iterable(map(_read_entries, [self.manifest_path] if self._is_plain else manifests))
+        entries = chain.from_iterable(map(read_entries, [self.manifest_path] if self._is_shared else manifests))
         return [self.directory / entry["part"] for entry, _ in entries if "part" in entry]
 
-    def resume_part(self, sink: Sink) -> None:
-        """Continue the part that was interrupted."""
-        if self._begun is not None:
-            self._open_part(sink, self._begun)
-            self._begun = None
-
-    def _open_part(self, sink: Sink, begun: Mapping[str, Any] | None = None) -> _Part:
+    def part_path(self, number: int, folder: str, suffix: str) -> tuple[Path, Path]:
+        """Return the path of a part, and the temporary path under which it is written."""
         self.check_directory()
-        folder = self.directory if self._is_plain else self.directory / sink.folder
-        folder.mkdir(exist_ok=True)
-        name = f"{self.label}part-{len(self.parts):07d}{sink.suffix}"
-        temporary, stack = (folder if self.side == self.directory else self.side) / f".{name}.tmp", ExitStack()
-        write = stack.enter_context(sink.part(temporary, folder / name if begun else None))
-        self._part = part = _Part(folder / name, temporary, stack, write, Mark(0, 0), Counts(begun))
-        if begun:
-            part.last, part.failures, part.repeats = Mark(*begun["last"]), begun["failures"], begun["repeats"]
-        return part
+        place = self.directory if self._is_shared else self.directory / folder
+        place.mkdir(exist_ok=True)
+        name = f"{self.label}part-{number:07d}{suffix}"
+        return place / name, self.segments / f"{name}.tmp"
 
-    def write(self, sink: Sink, mark: Mark, record: Record, outcome: Outcome) -> int:
-        """Add a record to the current part or to a new part. Return the number of records in this part."""
-        part = self._part or self._open_part(sink)
-        part.write(record, outcome)
-        part.last = mark
-        part.counts.add(outcome)
-        if outcome.status is Status.FAILED:
-            failure = {
-                "name": record.name,
-                "url": record.url,
-                "source": record.origin.source,
-                "position": record.origin.position,
-                "rest": record.origin.rest,
-                "place": record.place.as_posix(),
-                "kind": str(outcome.kind or ""),
-                "reason": outcome.reason,
-            }
-            part.failures.append(failure)
-        if outcome.repeats is not None:
-            part.repeats.append({**describe_place(record, outcome), "repeats": outcome.repeats})
-        return part.counts.pages
-
-    def commit(self, interrupted: bool = False) -> None:
-        """Rename the current part and add it to the manifest. A resumed run continues an `interrupted` part."""
-        part = self._part
-        if part is None:
-            return
-        part.open.close()
-        with part.temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        digest = _digest(part.temporary)
+    def commit(self, path: Path, temporary: Path, digest: str, entry: Mapping[str, Any]) -> None:
+        """Rename a part and add it to the manifest."""
         self.check_directory()
-        part.temporary.replace(part.path)
-        entry = {
-            "part": part.path.relative_to(self.directory).as_posix(),
-            "sha256": digest,
-            "last": list(part.last),
-            **part.counts.as_dict(),
-            "failures": part.failures,
-            "repeats": part.repeats,
-        }
-        self._append({**entry, "interrupted": True} if interrupted else entry)
-        self._part = None
+        temporary.replace(path)
+        self.add_entry({"part": path.relative_to(self.directory).as_posix(), "sha256": digest, **entry})
+
+    def add_entry(self, entry: Mapping[str, Any]) -> None:
+        """Add a part to the manifest."""
+        self._append(entry)
         self._add_entry(entry)
 
     def finish(self) -> None:
         """Mark the run as complete."""
-        self.commit()
-        if not self._is_plain:
+        if not self._is_shared:
             self._write_lists()
         if not self.complete:
             self._append({"complete": True, **self.counts.as_dict()})
             self.complete = True
+        self.delete_temporary()
 
     def _write_lists(self) -> None:
         """Write failed.jsonl, and replicas.jsonl if there are any, from the manifest."""
-        entries = [entry for entry, _ in _read_entries(self.manifest_path)]
-        failures = [json.dumps(record).encode() + b"\n" for entry in entries for record in entry.get("failures", ())]
-        repeats = [as_line(record) for entry in entries for record in entry.get("repeats", ())]
-        write_atomically(self.side / f"{self.label}failed.jsonl", b"".join(failures), alone=True)
-        if repeats:
-            write_atomically(self.side / f"{self.label}replicas.jsonl", b"".join(repeats), alone=True)
+        for name, field in (("failed", "failures"), ("replicas", "repeats")):
+            path = self.side / f"{self.label}{name}.jsonl"
+            temporary = path.with_name(f".{path.name}.tmp")
+            with temporary.open("wb") as file:
+                for entry, _ in read_entries(self.manifest_path):
+                    file.writelines(as_line(record) for record in entry.get(field, ()))
+                is_needed = file.tell() > 0 or name == "failed"
+            if is_needed:
+                temporary.replace(path)
+            else:
+                temporary.unlink()
 
     def close(self) -> None:
-        """Unlock the directory. An incomplete run deletes its unfinished part and writes failed.jsonl."""
-        self._abandon_part()
-        if not self.complete and not self._is_plain:
+        """Unlock the directory. An incomplete run writes failed.jsonl."""
+        if not self.complete and not self._is_shared:
             with suppress(OSError):  # on a full disk, the resumed run writes the file
                 self._write_lists()
         with suppress(OSError):
             self._manifest.close()
 
+    def add_run(self, run: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Store the seconds, pages and bytes of this run so far. Return those of all runs."""
+        with self.runs_path.open("a", encoding="ascii") as file:
+            file.write(json.dumps(run) + "\n")
+        return self.runs()
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Return the seconds, pages and bytes of every run: the last line about each."""
+        entries = read_entries(self.runs_path) if self.runs_path.exists() else ()
+        return list({entry["began"]: entry for entry, _ in entries}.values())
+
     def discard(self) -> None:
         """Delete the manifest and the parts."""
-        shutil.rmtree(self.side / f".{self.label}spill", ignore_errors=True)
-        for path in [self.directory / part for part in self.parts] + [self.stamps_path, self.manifest_path]:
+        self.delete_temporary()
+        own_files = (self.stamps_path, self.runs_path, self.manifest_path)
+        for path in [*(self.directory / part for part in self.parts), *own_files]:
             path.unlink(missing_ok=True)
         self.complete = True  # so that `close` does not write failed.jsonl
-        if self._made_directory or self._is_plain:
+        if self._made_directory or self._is_shared:
             for place in (self.directory, self.side):
                 with suppress(OSError):  # not empty, or removed already
                     place.rmdir()
 
     def give_back(self) -> None:
         """Undo the start of a run that has written nothing, so that other commands can use the directory."""
-        self._abandon_part()
-        if self._is_new and not self.parts and not self.previous.exists():
+        is_empty = not (self.parts or self.previous.exists() or any(self.side.glob(f".{self.label}*/*.done")))
+        if self._is_new and is_empty:
             self.discard()
 
-    def _abandon_part(self) -> None:
-        if self._part is not None:
-            with suppress(Exception):  # a full disk may make this fail too
-                self._part.open.close()
-            with suppress(OSError):
-                self._part.temporary.unlink(missing_ok=True)
-            self._part = None
+
+def split_label(number: int, count: int) -> str:
+    """Return the prefix of the files of a part of the inputs.
+
+    >>> split_label(3, 100)
+    'split-003-of-100-'
+    """
+    return f"split-{number:0{len(str(count))}d}-of-{count}-"
+
+
+def merge_splits(directory: Path) -> dict[str, Any]:
+    """Make one manifest of those of all parts of the inputs. Returns the summary.
+
+    Raises if a part is missing or not complete, or has other settings.
+    """
+    side = beside(directory) if beside(directory).is_dir() else directory
+    stores = []
+    with ExitStack() as stack:
+        for manifest in sorted(side.glob(f"split-*-{MANIFEST}")):
+            settings = read_head(manifest).get("settings", {})
+            label = manifest.name.removesuffix(MANIFEST)
+            stores.append(stack.enter_context(closing(Store(directory, settings, label, shared=True, side=side))))
+        if not stores:
+            raise OutputError(f"{directory}: there are no parts to merge; victor clean --part 1/2 writes one")
+        first = stores[0].settings
+        count = first["part"][1]
+        complete = {
+            store.settings["part"][0] for store in stores if store.complete and store.settings["part"][1] == count
+        }
+        absent = [f"{number}/{count}" for number in range(1, count + 1) if number not in complete]
+        if absent:
+            more = f" and {len(absent) - 10:,} more" if len(absent) > 10 else ""
+            raise OutputError(f"{directory}: not complete: --part {', '.join(absent[:10])}{more}; run them, then merge")
+        for store in stores:
+            refuse_other_settings(directory, {**first, "part": 0}, {**store.settings, "part": 0})
+            if store.settings[INPUT_FILES] != first[INPUT_FILES]:
+                raise OutputError(
+                    f"{directory}: the input files have changed between the parts; clean all of them again"
+                )
+            for part in store.parts:
+                if not (directory / part).is_file():
+                    raise OutputError(f"{directory / part}: this file is missing")
+        settings = {name: value for name, value in first.items() if name != "part"}
+        notes = {name: value for name, value in read_head(stores[0].manifest_path).items() if name == "choice"}
+        merged = stack.enter_context(closing(Store(directory, settings, side=side)))
+        merged.begin({**notes, "merged": count}, stores[0].stamps_path.read_bytes())
+        runs = []
+        for store in stores:
+            for entry, _ in read_entries(store.manifest_path):
+                if "part" in entry:
+                    merged.add_entry(entry)
+            runs += store.runs()
+        merged.finish()
+        for run in runs:
+            merged.add_run(run)
+        for store in stores:
+            for path in (store.manifest_path, store.stamps_path, store.runs_path):
+                path.unlink(missing_ok=True)
+    return {**merged.counts.as_dict(), **sum_runs(runs)}
+
+
+def sum_runs(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the times of some runs together, and those of each run."""
+    return {**{name: round(sum(run[name] for run in runs), 3) for name in ("seconds", "cpu")}, "runs": runs}
 
 
 def side_of(directory: Path, to: str) -> Path:
     """Return the directory for the manifest and the lists of a run, by its kind of output."""
     return beside(directory) if SINKS.get(to).beside else directory
-
-
-def _digest(path: Path) -> str:
-    """Return the SHA-256 of a file, or nothing if it does not exist."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except FileNotFoundError:
-        return ""
 
 
 INPUT_FILES = "input files"
@@ -437,7 +389,7 @@ def refuse_gone_files(place: Path | str, old: Stamps, stamps: Stamps) -> None:
         )
 
 
-def _read_entries(manifest: Path) -> Iterator[tuple[dict[str, Any], int]]:
+def read_entries(manifest: Path) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield the complete lines of a manifest, and the byte offset of the end of each."""
     end = 0
     with manifest.open("rb") as lines:

@@ -9,6 +9,7 @@ examples:
   victor clean --site crawl/example.org/ -o clean/   learn from the pages of a site, then clean them
   victor clean crawl-*.warc.gz -o corpus.jsonl.gz/   clean a crawl on all cores; repeat the command to resume, or
                                                      to clean what has changed
+  victor clean @paths.txt --part 3/100 -o out.parquet/    the third of 100 parts; then victor merge out.parquet/
   victor clean --retry corpus.jsonl.gz/failed.jsonl --timeout 60
 
 exit codes: 0 success, 1 some pages failed (named on stderr), 2 wrong usage, 130 or 143 stopped by a signal
@@ -27,7 +28,6 @@ from w3lib.encoding import resolve_encoding
 
 from victorpy import native
 from victorpy.batch.inputs import BESIDE, Survey, find_files, find_records, is_output, names_one_page, survey
-from victorpy.batch.local.guard import has_pebble
 from victorpy.batch.local.progress import summary_table
 from victorpy.batch.local.run import failed_path, run_plan
 from victorpy.batch.outcome import Outcome
@@ -50,7 +50,7 @@ FEW = 50
 
 BATCH_OPTIONS = (
     *("jobs", "to", "timeout", "memory", "max_size", "shard_records", "html_field", "url_field", "check_digests"),
-    *("summary", "by_site", "dedup", "retry"),
+    *("summary", "by_site", "dedup", "retry", "part"),
 )
 
 
@@ -67,9 +67,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     site.add_argument("--labelled", action="append", default=[], metavar="FILE.anno", help=labelled)
     many.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: number of cores)")
     many.add_argument("--to", metavar="KIND", help=f"kind of output: {', '.join(SINKS)}")
-    many.add_argument("--shard-records", type=int, metavar="N", help="records per output file (default: 1000)")
+    many.add_argument("--shard-records", type=int, metavar="N", help="maximum number of records per output file")
+    part = "clean only part K of N parts of the inputs, for example on one of N machines; then victor merge OUT"
+    many.add_argument("--part", type=_part, metavar="K/N", help=part)
     many.add_argument("--log-json", type=Path, metavar="FILE", help="add progress and failures to a file of JSON lines")
     many.add_argument("--retry", type=Path, metavar="failed.jsonl", help="clean the failed pages of a run again")
+
+
+def _part(value: str) -> tuple[int, int]:
+    number, _, count = value.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise argparse.ArgumentTypeError(f"expected a part such as 3/100, not {value!r}")
+    return int(number), int(count)
 
 
 def run(arguments: Arguments) -> int:
@@ -94,6 +103,8 @@ def run(arguments: Arguments) -> int:
             raise ConfigError(
                 f"--by-site --retry {arguments.retry} needs the run's manifest.jsonl in the same directory"
             )
+    if arguments.part and (arguments.by_site or arguments.dedup or arguments.retry):
+        raise ConfigError("--part does not work with --by-site, --dedup and --retry, which need all pages")
     if arguments.charset and resolve_encoding(arguments.charset) is None:
         raise ConfigError(f"unknown encoding {arguments.charset!r}")
     if not arguments.quiet and native.why_not() == native.NOT_BUILT:
@@ -119,7 +130,9 @@ def run(arguments: Arguments) -> int:
         arguments.say(f"{summary['pages']} pages: {counts}")
     else:
         print(summary_table(summary), file=sys.stderr)
-        if plan.output is not None and summary["failed"]:
+        if plan.part:
+            arguments.say(f"after all {plan.part[1]} parts: victor merge {plan.output}")
+        elif plan.output is not None and summary["failed"]:
             failed = failed_path(plan, Path(plan.output))
             arguments.say(f"failed pages are listed in {failed}; clean them again with --retry {failed}")
     return EXIT_FAILED if summary["failed"] else 0
@@ -150,7 +163,7 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output, seen
         raise ConfigError(f"--url {arguments.url} is the address of one page; leave it out, or name only that page")
     directory = _find_directory(arguments, output, is_plain, is_single)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    jobs = int(_shared.positive(arguments, "jobs", 1 if is_few or not has_pebble() else cores))
+    jobs = int(_shared.positive(arguments, "jobs", 1 if is_few else cores))
     dedup = _shared.dedup_of(arguments)
     if dedup and dedup.keep == Keep.LONGEST and directory is None:
         raise ConfigError("--keep longest reads all pages before it writes any; give -o DIRECTORY")
@@ -177,8 +190,9 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output, seen
         url=arguments.url,
         content_type=f"text/html; charset={arguments.charset}" if arguments.charset else None,
         retry=arguments.retry,
+        part=arguments.part,
         plain=is_plain,
-        shard_records=int(_shared.positive(arguments, "shard_records", Plan().shard_records)),
+        shard_records=int(_shared.positive(arguments, "shard_records", 0)) or None,
     )
     return plan, pages
 
@@ -205,10 +219,12 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
         directory = side.with_name(side.name.removesuffix(BESIDE) or side.name)
         return directory if directory.is_dir() else side
     if target is None or target == "-":
-        if arguments.by_site or arguments.to:
-            raise ConfigError("--by-site and --to write a directory; give -o DIRECTORY")
+        if arguments.by_site or arguments.to or arguments.part:
+            raise ConfigError("--by-site, --part and --to write a directory; give -o DIRECTORY")
         return None
     path = Path(target)
+    if arguments.part and (arguments.to or sink_name(target) or "folder") == "folder":
+        raise ConfigError("--part cannot write a folder of texts; use --to jsonl.gz, parquet or another kind")
     if arguments.to or path.is_dir() or target.endswith("/"):
         return path
     if is_single or (output.joins and sink_name(target) in {None, "jsonl"} and (path.suffix or is_plain)):

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int:
     try:
-        from victorpy.batch import spark
+        from victorpy import spark
     except ImportError as error:
         raise missing("PySpark", "spark", "victor spark-clean") from error
     arguments.format = _shared.format_of(arguments)

@@ -3,68 +3,100 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby, islice
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from victorpy.batch.inputs import InputFile, Mark, Read, Stamps, is_unread
-from victorpy.batch.local.guard import Task, clean_batch, cleaning_tasks
-from victorpy.batch.outcome import Outcome, stored_outcome
+import numpy as np
+import numpy.typing as npt
+
+from victorpy.batch.inputs import InputFile, Stamps, is_unread, read_file
+from victorpy.batch.local.stretches import Item, Read
+from victorpy.batch.outcome import stored_outcome
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Origin, Record, Status
-from victorpy.batch.sinks import Sink
+from victorpy.batch.sinks import SINKS, Sink
 from victorpy.batch.sources import place_of, source_of
-from victorpy.batch.store import Counts, Store
+from victorpy.batch.store import Store
+from victorpy.outputs import find_output
 
 
+@dataclass(slots=True)
 class Previous:
-    """The parts of an earlier run, read in the order of its inputs."""
+    """The parts of an earlier run. Each worker reads them in the order of its inputs."""
 
-    def __init__(self, store: Store, sink: Sink, stamps: Stamps) -> None:
-        self._sink = sink
-        self.reused = Counts()
-        """Counts of the records that were not cleaned again."""
-        self.stamps = store.previous_stamps()
-        self.numbers = stamps.unchanged_from(self.stamps)
-        """The earlier number of each input file, or -1 if it is new or has changed."""
-        self._parts, self._last, failures = store.previous_parts()
-        self._places = {(line["source"], line["position"]): Path(line["place"]) for line in failures}
-        self._sources = groupby(self._rows(), key=lambda fields: self.stamps.number_of(fields["source"]))
-        self._source = next(self._sources, None)
+    parts: list[Path]
+    last: tuple[int, int] | None
+    """Number of the file and of the record in it at which the earlier run has stopped, if it is not complete."""
+    places: dict[tuple[str, int], Path]
+    """Output paths of the failed records."""
+    stamps: Stamps
+    numbers: npt.NDArray[np.intp]
+    """The earlier number of each input file, or -1 if it is new or has changed."""
 
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        for part in self._parts if len(self.stamps) else ():
-            yield from self._sink.rows(part)
+    @classmethod
+    def of(cls, store: Store, stamps: Stamps) -> Previous:
+        parts, last, failures = store.previous_parts()
+        places = {(line["source"], line["position"]): Path(line["place"]) for line in failures}
+        old = store.previous_stamps()
+        return cls(parts if len(old) else [], last, places, old, stamps.unchanged_from(old))
 
-    def _rows_of(self, number: int) -> Iterator[dict[str, Any]]:
-        while self._source is not None and self._source[0] < number:
-            self._source = next(self._sources, None)
-        if self._source is not None and self._source[0] == number:
-            yield from self._source[1]
+    def open(self, plan: Plan) -> Read:
+        sink = SINKS.get(plan.to)(plan.to, Path(plan.output or ""), find_output(plan.format))
+        return _Rows(self, plan, sink).read
 
-    def read(
-        self, number: int, file: InputFile, plan: Plan, read: Read, start: int
-    ) -> Iterator[tuple[Record, Outcome | None]]:
-        """Read a file, starting at a record number. Records that need not be cleaned come with their outcome."""
-        old = int(self.numbers[number])
-        is_complete = self._last is None or old < self._last.file
-        if old >= 0 and (is_complete or (self._last is not None and old == self._last.file)):
-            for fields in self._rows_of(old):
+
+@dataclass(slots=True)
+class _Rows:
+    """The rows of an earlier run in a worker."""
+
+    previous: Previous
+    plan: Plan
+    sink: Sink
+    rows: Iterator[dict[str, Any]] = field(default_factory=lambda: iter(()))
+    row: dict[str, Any] | None = None
+    key: tuple[int, int] = (-1, -1)
+    """Number of the file of the row, and of the record in it."""
+
+    def read(self, file: InputFile) -> Iterator[Item]:
+        """Read a file. Records that need not be cleaned come with their outcome."""
+        plan, start = self.plan, file.start
+        old, last = int(self.previous.numbers[file.number]), self.previous.last
+        is_complete = last is None or old < last[0]
+        if old >= 0 and (is_complete or (last is not None and old == last[0])):
+            for fields in self._rows_of(old, start):
                 position = fields["position"]
-                if position < start:
-                    continue
+                if file.end is not None and position >= file.end:
+                    return
                 start = position + 1
                 if fields["text"] is None or (plan.plain and fields["status"] == Status.FAILED):
-                    yield from ((record, None) for record in islice(read(file, plan.read, position), 1))
+                    yield from map(Item, islice(read_file(file, plan.read, position), 1))
                 else:
-                    outcome = stored_outcome(fields, self._sink.output.columns)
-                    self.reused.add(outcome)
-                    yield self._record(file, fields), outcome
+                    yield Item(self._record(file, fields), stored_outcome(fields, self.sink.output.columns))
             if is_complete:
                 return
-            start = max(start, self._last.position if self._last else 0)
-        for record in read(file, plan.read, start):
-            yield record, None
+            start = max(start, last[1] if last else 0)
+        offset = file.offset if start == file.start else 0
+        yield from map(Item, read_file(file._replace(offset=offset), plan.read, start))
+
+    def _rows_of(self, number: int, start: int) -> Iterator[dict[str, Any]]:
+        if self.row is None or self.key > (number, start):
+            self.rows = (row for part in self.previous.parts for row in self.sink.rows(part))
+            self._advance()
+        while self.row is not None and self.key < (number, start):
+            self._advance()
+        while self.row is not None and self.key[0] == number:
+            yield self.row
+            self._advance()
+
+    def _advance(self) -> None:
+        source = self.row and self.row["source"]
+        self.row = next(self.rows, None)
+        if self.row is not None:
+            is_same = self.row["source"] == source
+            number = self.key[0] if is_same else self.previous.stamps.number_of(self.row["source"])
+            self.key = number, self.row["position"]
 
     def _record(self, file: InputFile, fields: dict[str, Any]) -> Record:
         name, source, position = fields["name"], fields["source"], fields["position"]
@@ -72,28 +104,6 @@ class Previous:
         place, reached = file.place, 0
         if source_of(file.path) is not None:
             by_url = place_of(url, f"{Path(source).name}-{position}")
-            place, reached = self._places.get((source, position), by_url), file.path.stat().st_size
+            place, reached = self.previous.places.get((source, position), by_url), file.path.stat().st_size
         origin = Origin(source, position, is_unread(fields["reason"]))
         return Record(name, place, url=url, origin=origin, date=fields["crawled"], reached=reached)
-
-
-def update_tasks(
-    previous: Previous, files: Iterator[InputFile], plan: Plan, read: Read, after: Mark | None, in_batches: bool
-) -> Iterator[Task[Record]]:
-    """Make tasks for all records. Only those of new and changed files go to workers."""
-    after = after or Mark(0, 0)
-
-    def entries() -> Iterator[tuple[Mark, Record, Outcome | None]]:
-        for number, file in islice(enumerate(files), after.file, None):
-            start = after.position if number == after.file else 0
-            for record, outcome in previous.read(number, file, plan, read, start):
-                is_last = record.origin.rest
-                yield Mark(number + 1, 0) if is_last else Mark(number, record.origin.position + 1), record, outcome
-
-    for is_known, group in groupby(entries(), key=lambda entry: entry[2] is not None):
-        if not is_known:
-            yield from cleaning_tasks(((mark, record) for mark, record, _ in group), in_batches)
-            continue
-        for mark, record, outcome in group:
-            assert outcome is not None
-            yield Task(clean_batch, [], records=[(mark, record)], size=len(outcome.text), outcomes=[outcome])

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
 from victorpy.base.terminal import SafeStream
-from victorpy.batch.inputs import Mark
-from victorpy.batch.outcome import Outcome, describe_place
+from victorpy.batch.counts import Counts, describe_failure
+from victorpy.batch.outcome import Outcome
 from victorpy.batch.record import Kind, Record, Status
-from victorpy.batch.store import Counts
 from victorpy.errors import visible
 
 TERMINAL_SECONDS = 0.2
@@ -51,7 +51,12 @@ class Progress:
         self._quiet = quiet
         self._every_page = every_page
         self._failures = 0
+        self.counts = Counts()
+        """Counts of the pages, including those of earlier runs."""
+        self.now = Counts()
+        """Counts of the pages that this run has cleaned."""
         self._start = time.monotonic()
+        self.began = datetime.now(UTC).isoformat()
         self._log_path = log
         self._log = log.open("a", encoding="utf-8") if log else None
         self._logged = self._start  # time of the last line in the log
@@ -82,8 +87,6 @@ class Progress:
         self._total, self._in_bytes = total, in_bytes
         self._n = self._initial = 0  # pages or bytes, including those of earlier runs
         self._stage_start = time.monotonic()
-        self._finished_bytes = 0  # size of the completed input files
-        self._file, self._reached = -1, 0  # number of the current file, and the bytes read of it
 
     @property
     def seconds(self) -> float:
@@ -99,23 +102,33 @@ class Progress:
             self._stream.write(f"clean: reading {self._total:,} {unit}\n")
             self._stream.flush()
 
-    def add(self, mark: Mark, record: Record, outcome: Outcome, counts: Counts) -> None:
-        """Count a record, and report a problem. `counts` includes earlier runs."""
-        self._report(record, outcome)
-        if not self._in_bytes:
-            self._n += 1
-        else:
-            if mark.file != self._file:
-                self._finished_bytes += self._reached
-            self._file, self._reached = mark.file, record.reached
-            self._n = self._finished_bytes + self._reached
+    def advance(self, statuses: Mapping[str, int], size: int, read: int) -> None:
+        """Count pages by status, their size, and the bytes that were read of files with many pages."""
+        self.now.statuses.update(statuses)
+        self.now.bytes += size
+        self.counts.statuses.update(statuses)
+        self.counts.bytes += size
         if self._bar is not None:
-            shown = ", ".join(f"{counts.statuses[str(status)]:,} {status}" for status in SHOWN)
+            shown = ", ".join(f"{self.counts.statuses[str(status)]:,} {status}" for status in SHOWN)
             self._bar.set_postfix_str(shown, refresh=False)
+        self.move(read if self._in_bytes else sum(statuses.values()))
+
+    def found(self, counts: Mapping[str, Any]) -> None:
+        """Count pages that an earlier run has cleaned."""
+        if "kinds" in counts:
+            self.counts.add_stored(counts)
+            self.move(0 if self._in_bytes else int(counts["pages"]))
+
+    def move(self, count: int) -> None:
+        """Move the bar by some pages or bytes."""
+        self._n += count
+        if self._total is not None:
+            self._n = min(self._n, self._total)
+        if self._bar is not None:
             self._bar.update(self._n - self._bar.n)
         if self._log is not None and time.monotonic() - self._logged >= LOG_SECONDS:
             self._logged = time.monotonic()
-            self.log("progress", **self._measures(), **counts.as_dict())
+            self.log("progress", **self._measures(), **self.counts.as_dict())
 
     def _measures(self) -> dict[str, Any]:
         """Return the counts and the rate, and the percentage and the time left if the total is known."""
@@ -138,31 +151,25 @@ class Progress:
             self._log = None
             self.say(f"{self._log_path}: cannot be written: {error.strerror}; the run continues without this log")
 
-    def skip(self, count: int) -> None:
+    def skip(self, counts: Counts, count: int) -> None:
         """Skip pages or bytes that an earlier run has processed."""
-        self._finished_bytes += count
+        self.counts = Counts(counts.as_dict())
         self._n += count
         self._initial += count
         if self._bar is not None:
             self._bar.initial += count
             self._bar.n += count
 
-    def begin(self, description: str, total: int | None = None) -> None:
-        """Start a new stage, which counts pages from zero."""
-        self._begin(total, in_bytes=False)
-        self.log("stage", name=description, total=total, unit="pages")
+    def begin(self, description: str, total: int | None = None, in_bytes: bool = False) -> None:
+        """Start a new stage, which counts from zero."""
+        self._begin(total, in_bytes)
+        self.log("stage", name=description, total=total, unit="bytes" if in_bytes else "pages")
         if self._bar is not None:
-            self._bar.unit, self._bar.unit_scale = "page", False
+            self._bar.unit, self._bar.unit_scale = "B" if in_bytes else "page", in_bytes
             self._bar.set_description_str(description, refresh=self._stream.isatty())
             self._bar.total, self._bar.n, self._bar.initial, self._bar.start_t = total, 0, 0, time.time()
             if self._bar.bar_format:
                 self._bar.bar_format = PLAIN_LINE if total else PLAIN_LINE_WITHOUT_TOTAL
-
-    def advance(self) -> None:
-        """Count a page that has no outcome yet."""
-        self._n += 1
-        if self._bar is not None:
-            self._bar.update()
 
     def note(self, words: str) -> None:
         """Write a line, unless quiet."""
@@ -187,15 +194,19 @@ class Progress:
             self._bar.leave &= self._bar.n > self._bar.initial  # remove the bar if no page was processed
             self._bar.close()
 
-    def _report(self, record: Record, outcome: Outcome) -> None:
-        """Report a failure, even if quiet. With `every_page`, also report losses and pages without text."""
+    def failed(self, failure: Mapping[str, Any]) -> None:
+        """Report a failed record, even if quiet."""
+        self._failures += 1
+        self.log("failed", **{name: failure[name] for name in ("url", "name", "source", "position", "kind", "reason")})
+        if self._every_page or self._failures <= MOST_NAMED:
+            self.say(f"{failure['name']}: failed: {failure['reason']}")
+        elif self._failures == MOST_NAMED + 1:
+            self.say("more pages failed; all of them are in failed.jsonl")
+
+    def report(self, record: Record, outcome: Outcome) -> None:
+        """Report a failure. With `every_page`, also report losses and pages without text."""
         if outcome.status is Status.FAILED:
-            self._failures += 1
-            self.log("failed", **describe_place(record, outcome), kind=str(outcome.kind or ""), reason=outcome.reason)
-            if self._every_page or self._failures <= MOST_NAMED:
-                self.say(f"{record.name}: failed: {outcome.reason}")
-            elif self._failures == MOST_NAMED + 1:
-                self.say("more pages failed; all of them are in failed.jsonl")
+            self.failed(describe_failure(record, outcome))
         elif self._every_page and not self._quiet:
             for loss in outcome.losses:
                 self.say(f"{record.name}: {loss}")
@@ -234,10 +245,11 @@ def summary_table(summary: dict[str, Any]) -> str:
     skipped        0
     failed         1     timeout 1
     """
-    seconds = max(summary["seconds"], 1e-9)
-    pages, size = summary.get("pages-now", summary["pages"]), summary.get("bytes-now", summary["bytes"])
-    rates = f"{pages / seconds:,.1f} pages/s, {size / 1e6 / seconds:,.2f} MB/s"
-    notes = {"pages": f"{rates} in {summary['seconds']:,.1f} s"}
+    seconds, pages, size = (summary.get(f"{name}-now", summary[name]) for name in ("seconds", "pages", "bytes"))
+    rates = f"{pages / max(seconds, 1e-9):,.1f} pages/s, {size / 1e6 / max(seconds, 1e-9):,.2f} MB/s"
+    notes = {"pages": f"{rates} in {seconds:,.1f} s"}
+    if len(summary.get("runs", ())) > 1:
+        notes["pages"] += f"; {summary['seconds']:,.1f} s in {len(summary['runs'])} runs"
     for status in (Status.SKIPPED, Status.FAILED):
         kinds = [f"{kind} {count}" for kind, count in summary["kinds"].items() if Kind(kind).status is status]
         notes[str(status)] = ", ".join(kinds)

@@ -5,45 +5,74 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import tempfile
+import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
+from victorpy.batch.counts import Counts, Tally
 from victorpy.batch.inputs import (
     HIDDEN,
+    Group,
     Stamps,
     Survey,
     Wanted,
     find_files,
+    group_files,
     input_warnings,
     read_failed,
     read_files,
     size_before,
     survey,
 )
-from victorpy.batch.local.dedup import INDEX, AsideSink, aside_directory, remove_aside, without_replicas
-from victorpy.batch.local.guard import Ended, Unguarded, cleaning_guard, cleaning_tasks, has_pebble, run_tasks
-from victorpy.batch.local.previous import Previous, update_tasks
+from victorpy.batch.local.dedup import INDEX, Aside, aside_directory
+from victorpy.batch.local.flow import Flow
+from victorpy.batch.local.pool import Here, Task, Workers
+from victorpy.batch.local.previous import Previous
 from victorpy.batch.local.progress import Progress
-from victorpy.batch.local.reading import file_reader
-from victorpy.batch.local.signals import Stopped, check_signals, stopping_signals
+from victorpy.batch.local.signals import check_signals, stopping_signals, waiting
+from victorpy.batch.local.stretches import (
+    LOG,
+    FileReader,
+    LogSink,
+    Reader,
+    Segment,
+    SpillReader,
+    Stretch,
+    clean_checked,
+    join_segments,
+    log_length,
+    read_log,
+    start_worker,
+)
 from victorpy.batch.plan import Plan
 from victorpy.batch.sinks import SINKS, Folder, Sink, Write
 from victorpy.batch.store import (
     INPUT_FILES,
     MANIFEST,
-    Counts,
     Store,
     other_settings,
+    read_entries,
     read_head,
     refuse_gone_files,
     refuse_other_settings,
     side_of,
+    split_label,
+    sum_runs,
 )
-from victorpy.errors import DataError, OutputError, VictorError, install_command
+from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.outputs import find_output
+
+if TYPE_CHECKING:
+    from victorpy.batch.local.by_site import Sites
+
+STRETCH_RECORDS = 64
+"""Maximum number of records in a stretch."""
 
 
 def run_plan(
@@ -66,7 +95,7 @@ def run_plan(
     if seen is None and plan.retry is None:
         seen = survey(plan.inputs)
     total, in_bytes = None, False
-    if seen is not None and not plan.by_site:
+    if seen is not None:
         in_bytes = seen.sources > 0
         total = seen.size if in_bytes else seen.pages
     progress = Progress(stream, total, in_bytes, quiet, every_page=plan.plain, log=log)
@@ -74,7 +103,7 @@ def run_plan(
         if seen is not None and not quiet:
             for warning in input_warnings(plan.inputs, seen):
                 progress.say(warning)
-        run = _Run(plan, progress, guarded, seen.stamps if seen else Stamps(), force)
+        run = _Run(plan, progress, guarded, seen.stamps if seen else Stamps(), force, total, in_bytes)
         if plan.output is None:
             summary = run.stream(write)
         else:
@@ -100,35 +129,74 @@ def _logging(progress: Progress) -> Iterator[None]:
         raise
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Run:
     plan: Plan
     progress: Progress
     guarded: bool
     stamps: Stamps
     force: bool
+    total: int | None
+    """Size of the inputs, in pages or in bytes."""
+    in_bytes: bool
+    cpu: float = 0.0
+    """Seconds of CPU that workers have taken."""
+
+    # A run for a function that receives the texts.
 
     def stream(self, write: Write | None) -> dict[str, Any]:
         """Clean records for a function that receives them in order. An interrupted run cannot be resumed."""
-        dedup, counts = self.plan.dedup, Counts()
-        with ExitStack() as stack:
-            if dedup is None:
-                ended = stack.enter_context(self.cleaned(None))
-            else:
-                import tempfile
+        counts = Counts()
 
-                place = stack.enter_context(tempfile.TemporaryDirectory(prefix="victor-replicas-"))
-                aside = stack.enter_context(closing(Store(Path(place), {})))
-                aside.begin({})
-                self.clean_into(aside, AsideSink(aside.directory))
-                ended = stack.enter_context(closing(without_replicas(dedup, aside)))
-            for mark, record, outcome in ended:
-                counts.add(outcome)
-                if dedup is None:
-                    self.progress.add(mark, record, outcome, counts)
-                if write is not None:
-                    write(record, outcome)
-        return self.summary(counts, Counts())
+        def pass_on(record: Any, outcome: Any) -> None:
+            counts.add(outcome)
+            self.progress.report(record, outcome)
+            if write is not None:
+                write(record, outcome)
+
+        if not self.guarded and self.plan.dedup is None:
+            self.clean_here(pass_on)
+        else:
+            with tempfile.TemporaryDirectory(prefix="victor-") as place:
+                directory = Path(place)
+                for segment in self.segments_for(directory):
+                    path = directory / f"{segment.stretch.name}.log"
+                    with path.open("rb") as file:
+                        for record, outcome, _ in read_log(file):
+                            pass_on(record, outcome)
+                    path.unlink()
+        return self.summary(counts, [self.this_run()])
+
+    def clean_here(self, write: Write) -> None:
+        """Clean all records in this process, one after the other."""
+        start_worker(self.plan, FileReader(), LOG, is_guarded=False)
+        self.progress.start()
+        reached = 0
+        for record in read_files(find_files(self.plan.inputs), self.plan.read):
+            with waiting():
+                outcome = clean_checked(record)
+            write(record, outcome)
+            self.progress.advance({str(outcome.status): 1}, outcome.size, max(record.reached - reached, 0))
+            reached = record.reached
+
+    def segments_for(self, directory: Path) -> Iterator[Segment]:
+        """Clean all records into logs, without replicas."""
+        plan = self.plan
+        if plan.dedup is None:
+            self.progress.start()
+            with self.pool(FileReader(), LOG) as pool:
+                yield from Flow(pool, self.groups(plan), directory, ".log", self.progress).segments()
+            return
+        with closing(Store(directory / "aside", {})) as aside:
+            aside.begin({})
+            self.clean_into(aside, LogSink(LOG, aside.directory, find_output(plan.format)))
+            decided = Aside.of(aside)
+            decided.decide(plan.dedup, None, "")
+            with self.pool(decided, LOG) as pool:
+                groups = decided.groups(STRETCH_RECORDS)
+                yield from Flow(pool, groups, directory, ".log", self.progress).segments()
+
+    # A run into a directory.
 
     def store(self, directory: Path) -> dict[str, Any]:
         """Clean records into the parts of an output directory."""
@@ -138,24 +206,23 @@ class _Run:
         store = self.open_store(directory)
         try:
             self.prepare(store)
-            earlier = store.done
-            sink = SINKS.get(plan.to)(plan.to, directory, find_output(plan.format), plan.inputs)
+            sink = SINKS.get(plan.to)(plan.to, directory, find_output(plan.format))
             is_update = (store.previous / MANIFEST).exists()
-            if is_update or not store.complete:
-                sink.resume(store.finished_parts())
+            if isinstance(sink, Folder):
+                sink.protect(plan.inputs)
+                if is_update or not store.complete:
+                    sink.resume(store.finished_parts())
             if store.complete:
-                remove_aside(store)  # an earlier run may have been killed just before it did this
+                store.delete_temporary()  # an earlier run may have been killed just before it did this
                 self.progress.note(f"{directory}: the run is already complete; --force cleans all pages again")
             else:
-                previous = Previous(store, sink, self.stamps) if is_update else None
-                self.fill(store, sink, previous)
-                if previous is not None:
-                    earlier.add_stored(previous.reused.as_dict())
+                self.fill(store, sink, Previous.of(store, self.stamps) if is_update else None)
             if is_update:
                 old_parts = sorted(store.previous.rglob("*part-*"))
                 if isinstance(sink, Folder):
                     sink.delete_old(old_parts, lambda name: not plan.plain or self.stamps.number_of(name) >= 0)
                 shutil.rmtree(store.previous)
+            summary = self.summary(store.counts, store.add_run(self.this_run()))
             if plan.plain and (len(self.stamps) == 1 or plan.make):
                 store.discard()
         except VictorError:
@@ -163,18 +230,20 @@ class _Run:
             raise
         except KeyboardInterrupt:
             self.progress.say(
-                f"stopped: {store.safe_pages:,} pages are safe in {directory}; run the same command to resume"
+                f"stopped: {safe_pages(store):,} pages are safe in {directory}; run the same command to resume"
             )
+            with suppress(OSError):
+                store.add_run(self.this_run())
             raise
         except OSError as error:
             store.check_directory()
             raise OutputError(
-                f"{error.filename or directory}: {error.strerror or error}; {store.safe_pages:,} pages are safe in "
+                f"{error.filename or directory}: {error.strerror or error}; {safe_pages(store):,} pages are safe in "
                 f"{directory}; solve the problem and run the same command to resume"
             ) from error
         finally:
             store.close()
-        return self.summary(store.counts, earlier)
+        return summary
 
     def open_store(self, directory: Path) -> Store:
         plan = self.plan
@@ -182,8 +251,10 @@ class _Run:
         try:
             if plan.plain:  # several plain runs may write into the directory at the same time
                 label = hashlib.sha256(json.dumps([plan.inputs, plan.format]).encode()).hexdigest()[:12]
-                return Store(directory / HIDDEN, settings, f"{label}-", plain=True)
+                return Store(directory / HIDDEN, settings, f"{label}-", shared=True)
             side = side_of(directory, plan.to)
+            if plan.part:
+                return Store(directory, settings, split_label(*plan.part), shared=True, side=side)
             return Store(directory, settings, _retry_label(side, settings) if plan.retry else "", side=side)
         except OSError as error:
             raise OutputError(f"{error.filename or directory}: cannot be written: {error.strerror or error}") from error
@@ -198,7 +269,8 @@ class _Run:
             has_changed = earlier.get(INPUT_FILES) != settings[INPUT_FILES]
             is_half_moved = store.previous.exists() and not (store.previous / MANIFEST).exists()
             if is_other or has_changed or is_half_moved or (plan.plain and store.complete):
-                is_reusable = SINKS.get(plan.to).reusable and not (plan.by_site or plan.dedup or plan.make)
+                is_mixed = bool(plan.by_site or plan.dedup or plan.make or read_head(store.manifest_path).get("merged"))
+                is_reusable = SINKS.get(plan.to).reusable and not is_mixed
                 if not is_other:
                     self.report_changes(store, is_reusable)
                 store.set_aside(reuse=is_reusable and not is_other)
@@ -220,85 +292,224 @@ class _Run:
     def fill(self, store: Store, sink: Sink, previous: Previous | None) -> None:
         """Write all missing parts. With deduplication, clean all pages into a temporary store first."""
         plan = self.plan
-        with ExitStack() as stack:
-            if plan.dedup is not None:
-                store.aside = stack.enter_context(closing(Store(aside_directory(store), store.settings)))
-                if not store.aside.is_begun:
-                    store.aside.begin({})
-            if store.safe_pages:
-                self.progress.note(f"{store.directory}: resuming after {store.safe_pages:,} pages")
-            if plan.dedup is None or store.aside is None:
-                self.clean_into(store, sink, previous)
-                return
-            if not store.aside.complete:
-                self.clean_into(store.aside, AsideSink(store.aside.directory))
-            index = store.side / INDEX
-            ended = without_replicas(plan.dedup, store.aside, store.done.pages, index, store.label)
-            self.write_parts(store, sink, stack.enter_context(closing(ended)))
-        remove_aside(store)
+        safe = safe_pages(store)
+        if safe:
+            self.progress.note(f"{store.directory}: resuming after {safe:,} pages")
+        if plan.dedup is None:
+            self.clean_into(store, sink, previous)
+        else:
+            with closing(Store(aside_directory(store), store.settings)) as aside:
+                if not aside.is_begun:
+                    aside.begin({})
+                if not aside.complete:
+                    self.clean_into(aside, LogSink(LOG, aside.directory, find_output(plan.format)))
+                decided = Aside.of(aside)
+                decided.decide(plan.dedup, store.side / INDEX, store.label)
+                with self.pool(decided, kind_of_segments(sink)) as pool:
+                    self.write_parts(store, sink, pool, decided.groups(self.stretch_records(sink)))
+        store.finish()
 
     def clean_into(self, store: Store, sink: Sink, previous: Previous | None = None) -> None:
         """Clean all records that a store does not contain yet."""
-        if store.after is not None and not (self.plan.by_site or self.plan.retry):
-            self.progress.skip(size_before(self.plan.inputs, store.after.file) or store.done.pages)
-        with self.cleaned(store, previous) as ended:
-            self.write_parts(store, sink, ended, store.done)
+        plan = self.plan
+        if store.next is not None and not (plan.by_site or plan.retry):
+            size = size_before(plan.inputs, store.last[0])
+            self.progress.skip(store.counts, size if self.in_bytes else store.counts.pages)
+        else:
+            self.progress.skip(store.counts, 0)
+        self.progress.start()
+        records = self.stretch_records(sink)
+        if not plan.by_site:
+            with self.pool(previous or FileReader(), kind_of_segments(sink)) as pool:
+                self.write_parts(store, sink, pool, self.groups(plan, records))
+        else:
+            from victorpy.batch.local.by_site import Sites
 
-    def write_parts(self, store: Store, sink: Sink, ended: Iterable[Ended], counts: Counts | None = None) -> None:
-        """Write records, part by part. With `counts`, which include earlier runs, report the progress."""
-        store.resume_part(sink)
-        try:
-            for mark, record, outcome in ended:
-                if store.write(sink, mark, record, outcome) == self.plan.shard_records:
-                    store.commit()
-                if counts is not None:
-                    counts.add(outcome)
-                    self.progress.add(mark, record, outcome, counts)
-                else:
-                    check_signals()
-        except Stopped:
-            store.commit(interrupted=True)
-            raise
-        store.finish()
+            with self.pool(SpillReader(), kind_of_segments(sink)) as pool:
+                sites = Sites(plan, store.side / f".{store.label}spill", self.progress, pool)
+                groups = sites.groups(records, _first(store), self.total, self.in_bytes)
+                self.write_parts(store, sink, pool, groups, sites)
+        if isinstance(sink, LogSink):
+            store.finish()
+
+    def groups(self, plan: Plan, records: int = STRETCH_RECORDS) -> Iterator[Group]:
+        """Yield the groups of files to be cleaned."""
+        files = Wanted(read_failed(plan.retry)).files() if plan.retry else find_files(plan.inputs)
+        groups = group_files(files, records)
+        if plan.part and self.is_split_by_files(records):
+            number, count = plan.part
+            return (group for group in groups if group.number % count == number - 1)
+        return groups
+
+    def is_split_by_files(self, records: int) -> bool:
+        """Whether there are enough files for `part`. Otherwise each part has some stretches of all files."""
+        assert self.plan.part is not None
+        return sum(1 for _ in group_files(find_files(self.plan.inputs), records)) >= 4 * self.plan.part[1]
+
+    def stretch_records(self, sink: Sink) -> int:
+        """Return the number of records in a stretch. A part has a whole number of stretches."""
+        most = self.plan.shard_records or sink.shard_records or STRETCH_RECORDS
+        return -(-most // -(-most // STRETCH_RECORDS))
 
     @contextmanager
-    def cleaned(self, store: Store | None, previous: Previous | None = None) -> Iterator[Iterator[Ended]]:
-        """Clean the records that a store does not contain yet."""
-        plan = self.plan
-        after = store.after if store else None
-        wanted = None
-        if plan.retry:
-            wanted = Wanted(read_failed(plan.retry))
-        is_guarded = self.guarded and (has_pebble() or plan.limits.jobs > 1)
-        if self.guarded and not is_guarded:
-            install = install_command("batch")
-            self.progress.note(f"pages are cleaned in one process, without guarded workers; to change this: {install}")
-        self.progress.start()
-        workers = cleaning_guard(plan) if is_guarded else nullcontext(Unguarded(plan))
-        with workers as guard, file_reader(plan.limits) as read:
-            if plan.by_site and store is not None:
-                from victorpy.batch.local.by_site import site_tasks
+    def pool(self, reader: Reader, to: str) -> Iterator[Workers | Here]:
+        """Start workers, or run everything in this process."""
+        start = partial(start_worker, self.plan, reader, to, self.guarded)
+        with Workers(start, self.plan.limits) if self.guarded else Here(start) as pool:
+            yield pool
+            self.cpu += pool.cpu
 
-                spilled = store.side / f".{store.label}spill"
-                yield run_tasks(site_tasks(plan, spilled, self.progress, guard, after, read, wanted), guard)
-                shutil.rmtree(spilled, ignore_errors=True)
-            elif previous is not None:
-                files = find_files(plan.inputs)
-                yield run_tasks(update_tasks(previous, files, plan, read, after, in_batches=is_guarded), guard)
-            else:
-                files = iter(wanted.files()) if wanted else find_files(plan.inputs)
-                records = read_files(files, plan.read, after, wanted.select(read) if wanted else read)
-                yield run_tasks(cleaning_tasks(records, in_batches=is_guarded), guard)
+    def write_parts(
+        self, store: Store, sink: Sink, pool: Workers | Here, groups: Iterable[Group], sites: Sites | None = None
+    ) -> None:
+        """Clean groups, and write the missing parts of a store."""
+        store.segments.mkdir(exist_ok=True)
+        suffix = ".log" if kind_of_segments(sink) == LOG else sink.segment_suffix
+        flow = Flow(pool, groups, store.segments, suffix, self.progress, _first(store))
+        if self.plan.part and not self.is_split_by_files(self.stretch_records(sink)):
+            number, count = self.plan.part
+            flow.wants = lambda stretch: (stretch.group + stretch.number) % count == number - 1
+        if sites is not None:
+            sites.give, flow.after = flow.give, sites.forget
+        writer = _PartWriter(self, store, sink, pool)
+        for segment in flow.segments():
+            writer.add(segment)
+            check_signals()
+        writer.finish()
 
-    def summary(self, counts: Counts, earlier: Counts) -> dict[str, Any]:
-        """Return the counts of all runs, and the counts of this run under other names."""
-        summary = {
-            **counts.as_dict(),
+    def this_run(self) -> dict[str, Any]:
+        """Return the seconds, pages and bytes of this run so far."""
+        return {
+            "began": self.progress.began,
             "seconds": round(self.progress.seconds, 3),
-            "pages-now": counts.pages - earlier.pages,
-            "bytes-now": counts.bytes - earlier.bytes,
+            "cpu": round(self.cpu + time.process_time(), 3),
+            "pages": self.progress.now.pages,
+            "bytes": self.progress.now.bytes,
         }
+
+    def summary(self, counts: Counts, runs: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the counts and times of all runs, and those of this run under other names."""
+        now = self.this_run()
+        of_now = {f"{name}-now": now[name] for name in ("pages", "bytes", "seconds", "cpu")}
+        summary = {**counts.as_dict(), **sum_runs(runs), **of_now}
         return summary | ({"dedup": str(self.plan.dedup)} if self.plan.dedup else {})
+
+
+class _Join(Task):
+    """A task that joins the segments of a part. The part is added to the manifest as soon as possible."""
+
+    def __init__(self, writer: _PartWriter, paths: list[Path], temporary: Path) -> None:
+        super().__init__(join_segments, paths, temporary)
+        self._writer = writer
+
+    def ended(self, result: Any) -> None:
+        super().ended(result)
+        self._writer.commit_finished()
+
+
+class _PartWriter:
+    """Makes parts of the segments, in order. Workers join the segments, except those of a folder."""
+
+    def __init__(self, run: _Run, store: Store, sink: Sink, pool: Workers | Here) -> None:
+        self._run, self._store, self._sink, self._pool = run, store, sink, pool
+        self._most = run.plan.shard_records or sink.shard_records
+        self._part: list[Segment] = []
+        self._number = len(store.parts)
+        self._joins: deque[tuple[list[Segment], Path, Path, Task]] = deque()
+
+    def add(self, segment: Segment) -> None:
+        """Add the next segment to the part, or to a new one if the part would have too many records."""
+        if self._most and self._part and self._pages() + segment.tally["pages"] > self._most:
+            self._join()
+        self._part.append(segment)
+        if not isinstance(self._sink, (Folder, LogSink)):
+            for failure in segment.tally["failures"]:
+                self._run.progress.failed(failure)
+        size = sum(one.size for one in self._part)
+        if self._pages() == self._most if self._most else size >= self._sink.shard_bytes:
+            self._join()
+
+    def _pages(self) -> int:
+        return sum(one.tally["pages"] for one in self._part)
+
+    def finish(self) -> None:
+        """Write the last part, and wait for all parts."""
+        if self._part:
+            self._join()
+        while self._joins:
+            self._pool.step(lambda worker: None)
+
+    def _join(self) -> None:
+        path, temporary = self._store.part_path(self._number, self._sink.folder, self._sink.suffix)
+        paths = [self._segment_path(segment) for segment in self._part]
+        task = _Join(self, paths, temporary)
+        self._joins.append((self._part, path, temporary, task))
+        self._part, self._number = [], self._number + 1
+        if isinstance(self._sink, Folder):
+            task.ended(self._write_texts(paths, temporary))
+        else:
+            self._pool.queue.append(task)
+
+    def _segment_path(self, segment: Segment) -> Path:
+        suffix = ".log" if kind_of_segments(self._sink) == LOG else self._sink.segment_suffix
+        return self._store.segments / f"{segment.stretch.name}{suffix}"
+
+    def _write_texts(self, paths: list[Path], temporary: Path) -> str:
+        with self._sink.segment(temporary) as write:
+            for path in paths:
+                with path.open("rb") as file:
+                    for record, outcome, _ in read_log(file):
+                        write(record, outcome)
+                        self._run.progress.report(record, outcome)
+        return hashlib.sha256(temporary.read_bytes()).hexdigest()
+
+    def commit_finished(self) -> None:
+        """Add finished parts to the manifest, in order, and delete their segments."""
+        while self._joins and self._joins[0][-1].is_done:
+            segments, path, temporary, task = self._joins.popleft()
+            if not isinstance(task.result, str):
+                raise VictorError(f"{path}: cannot be written: {task.result.words}")
+            tally, last = Tally(), segments[-1]
+            for segment in segments:
+                tally.add_stored(segment.tally)
+            following = last.following or Stretch(last.stretch.group + 1)
+            # Without the offset, which is not known if rows were used again: the manifest must be the same.
+            places = {"last": last.last, "next": following[:-1]}
+            self._store.commit(path, temporary, task.result, {**places, **tally.as_dict()})
+            for segment in segments:
+                self._segment_path(segment).unlink(missing_ok=True)
+                (self._store.segments / f"{segment.stretch.name}.done").unlink(missing_ok=True)
+            self._store.add_run(self._run.this_run())
+
+
+def kind_of_segments(sink: Sink) -> str:
+    """Return the kind of segments that workers write: logs, if the main process writes the texts."""
+    return LOG if isinstance(sink, (Folder, LogSink)) else sink.suffix[1:]
+
+
+def _first(store: Store) -> Stretch | None:
+    """Return the stretch after the last part."""
+    return Stretch(*store.next) if store.next else None
+
+
+def safe_pages(store: Store) -> int:
+    """Return the number of pages that a resumed run does not clean again."""
+    aside = aside_directory(store)
+    return max(_pages_in(store.manifest_path, store.segments), _pages_in(aside / MANIFEST, aside / ".segments"))
+
+
+def _pages_in(manifest: Path, segments: Path) -> int:
+    """Return the number of pages in the parts of a manifest, and in the segments that are not in a part yet."""
+    parts = [entry for entry, _ in read_entries(manifest) if "part" in entry] if manifest.exists() else []
+    first = Stretch(*parts[-1]["next"]).name if parts else ""
+    pages = sum(int(entry["pages"]) for entry in parts)
+    for log in segments.glob("*.log"):
+        if log.stem >= first and not log.with_suffix(".done").exists():
+            pages += log_length(log)
+    for done in segments.glob("*.done"):
+        with suppress(OSError, ValueError):
+            pages += json.loads(done.read_bytes())[-1]["pages"] if done.stem >= first else 0
+    return pages
 
 
 def failed_path(plan: Plan, directory: Path) -> Path:

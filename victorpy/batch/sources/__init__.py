@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from victorpy.base.registry import Registry
@@ -42,19 +43,19 @@ class Source:
     read: Reader
     archive: bool
     """Whether such files only contain pages. If so, they are also found in directories that contain pages."""
-    crashes: bool = False
-    """Whether the library may crash on a damaged file. If so, a child process reads the file."""
+    cut: Callable[[Path, ReadOptions, int, int], int | None] | None = None
+    """Returns where a table can be divided, for tables, which can only be read from certain rows on."""
 
 
 SOURCES: Registry[Source] = Registry("kind of source", "victorpy.batch.sources")
 
 
-def source(*suffixes: str, archive: bool = False, crashes: bool = False) -> Callable[[Reader], Reader]:
+def source(*suffixes: str, archive: bool = False, cut: Any = None) -> Callable[[Reader], Reader]:
     """Register a reader for files with these suffixes."""
 
     def register(read: Reader) -> Reader:
         for suffix in suffixes:
-            SOURCES.add(suffix, Source(read, archive, crashes))
+            SOURCES.add(suffix, Source(read, archive, cut))
         return read
 
     return register

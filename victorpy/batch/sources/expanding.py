@@ -50,6 +50,10 @@ class ExpandedGzip:
     def close(self) -> None:
         """Do nothing. The caller who opened the file closes it."""
 
+    def member_at(self, offset: int) -> int:
+        """Return the offset in the file of the member that begins at an offset in the expanded bytes, or 0."""
+        return next((member for at, member in reversed(self._members) if at == offset), 0)
+
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Move to an offset in the expanded bytes. Moving back expands a member again."""
         assert whence == os.SEEK_SET
@@ -103,9 +107,8 @@ class ExpandedGzip:
         return False
 
 
-def expand_gzip(file: BinaryIO) -> Iterator[ExpandedGzip]:
-    """Yield the undamaged stretches of a gzip file. Read each stretch before you take the next one."""
-    start: int | None = 0
+def expand_gzip(file: BinaryIO, start: int | None = 0) -> Iterator[ExpandedGzip]:
+    """Yield the undamaged stretches of a gzip file, from the start of a member. Read each before you take the next."""
     while start is not None:
         stretch = ExpandedGzip(file, start)
         yield stretch

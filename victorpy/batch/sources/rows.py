@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import chain
+from dataclasses import replace
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -56,42 +57,45 @@ def read_jsonl(path: Path, options: ReadOptions, start: int = 0, offset: int = 0
     """Read pages from lines. Only a plain file can have an offset, which is the offset of line `start`."""
     most_bytes = 2 * options.most_bytes  # JSON escapes some characters
     lines = _read_lines(path, most_bytes, offset)
-    for number, (line, reached) in enumerate(lines, start=start if offset else 0):
+    for number, (line, reached, line_offset) in enumerate(lines, start=start if offset else 0):
         if number < start:
             continue
         origin = Origin(str(path), number)
         if isinstance(line, Problem):
-            yield broken_record(origin, *line, reached)
-            continue
-        try:
-            fields = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            yield broken_record(origin, Kind.DAMAGED, f"not a line of JSON: {error}", reached)
+            record = broken_record(origin, *line, reached)
         else:
-            yield field_record(fields, origin, options, reached)
+            try:
+                record = field_record(json.loads(line), origin, options, reached)
+            except (ValueError, RecursionError) as error:
+                record = broken_record(origin, Kind.DAMAGED, f"not a line of JSON: {error}", reached)
+        yield replace(record, offset=line_offset)
 
 
-def _read_lines(path: Path, most_bytes: int, offset: int) -> Iterator[tuple[bytes | Problem, int]]:
-    """Yield each line that is not blank, with the byte offset up to which the file has been read.
+def _read_lines(path: Path, most_bytes: int, offset: int) -> Iterator[tuple[bytes | Problem, int, int]]:
+    """Yield each line that is not blank, the offset up to which the file has been read, and the offset of the line.
 
-    Memory holds at most one line. Damage and lines over the limit are yielded as problems.
+    The offset of a line in a compressed file is 0. Memory holds at most one line. Damage and lines over the limit
+    are yielded as problems.
     """
     too_long = Problem(Kind.TOO_LARGE, f"the line is longer than {most_bytes:,} bytes")
     pieces: list[bytes] = []
     size = 0
+    is_plain = path.suffix.lower() not in {".gz", ".zst"}
     with path.open("rb") as file:
         file.seek(offset)
         for piece in chain(_pieces(file, path.name.lower()), [b"\n"]):
             if isinstance(piece, str):
                 pieces, size = [], 0  # the damaged line is incomplete
-                yield Problem(Kind.DAMAGED, piece), file.tell()
+                yield Problem(Kind.DAMAGED, piece), file.tell(), 0
                 continue
             *line_ends, line_begin = piece.split(b"\n")
             for line_end in line_ends:
-                is_too_long = size + len(line_end) > most_bytes
+                size += len(line_end)
+                is_too_long = size > most_bytes
                 line = b"" if is_too_long else b"".join([*pieces, line_end])
                 if is_too_long or line.strip():
-                    yield too_long if is_too_long else line, file.tell()
+                    yield too_long if is_too_long else line, file.tell(), offset if is_plain else 0
+                offset += size + 1
                 pieces, size = [], 0
             pieces.append(line_begin)
             size += len(line_begin)
@@ -138,7 +142,21 @@ def _expand_zstd(file: BinaryIO, name: str) -> Iterator[bytes | str]:
 # Tables.
 
 
-@source(".parquet", crashes=True)
+def next_cut(path: Path, options: ReadOptions, start: int, rows: int) -> int | None:
+    """Return the number of a row at which a row group begins, at least `rows` rows after `start`; None at the end."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            check_columns(path, file.schema_arrow.names, options)
+            sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    except (pyarrow.ArrowException, OSError, ImportError):  # reading the file reports the error
+        return None
+    return next((end for end in accumulate(sizes[:-1]) if end >= start + rows), None)
+
+
+@source(".parquet", cut=next_cut)
 def read_parquet(path: Path, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:
     """Read pages from a table. A row group that cannot be read becomes one failed record."""
     try:

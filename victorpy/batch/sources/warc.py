@@ -22,14 +22,18 @@ _PAGE_TYPES = frozenset(["response", "resource", "revisit"])
 
 @source(".warc", ".warc.gz", archive=True)
 def read_warc(path: Path, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:
-    """Read the pages of an archive. After damage, continue with the next readable record."""
+    """Read the pages of an archive. After damage, continue with the next readable record.
+
+    `offset` is the offset of record `start`, which must be the first record of its gzip member.
+    """
     with path.open("rb") as file:
         magic = file.read(len(_WARC))
         file.seek(0)
         is_gzip = magic.startswith(GZIP) or (path.name.lower().endswith(".gz") and magic != _WARC)
-        stretches = expand_gzip(file) if is_gzip else [file]
-        number, in_damage = 0, False
-        for entry in chain.from_iterable(_entries(stretch, path, options) for stretch in stretches):
+        stretches = expand_gzip(file, offset) if is_gzip else [file]
+        first = 0 if is_gzip else offset
+        number, in_damage = (start if offset else 0), False
+        for entry in chain.from_iterable(_entries(stretch, path, options, first) for stretch in stretches):
             record = None
             origin, name = Origin(str(path), number), f"{path}@{number}"
             if not isinstance(entry, str):
@@ -49,14 +53,14 @@ def read_warc(path: Path, options: ReadOptions, start: int = 0, offset: int = 0)
 
 
 def _entries(
-    stream: BinaryIO | ExpandedGzip, path: Path, options: ReadOptions
-) -> Iterator[tuple[Any, bytes, Problem | None] | str]:
-    """Yield the archive records in a stream, with their blocks and problems, and damage as a description."""
+    stream: BinaryIO | ExpandedGzip, path: Path, options: ReadOptions, first: int = 0
+) -> Iterator[tuple[Any, bytes, Problem | None, int] | str]:
+    """Yield the archive records in a stream, with their blocks, problems and offsets, and damage as a description."""
     try:
         from fastwarc.warc import ArchiveIterator
     except ImportError as error:
         raise missing("FastWARC", "batch", f"reading {path}") from error
-    offset: int | None = 0
+    offset: int | None = first
     while offset is not None:
         stream.seek(offset)
         # The last record: its offset, its block length, and whether it is complete.
@@ -69,7 +73,7 @@ def _entries(
                 if damage:
                     break
                 is_complete = True
-                yield entry, block, problem
+                yield entry, block, problem, stream.member_at(at) if isinstance(stream, ExpandedGzip) else at
         except (OSError, ValueError, EOFError) as error:
             damage = str(error) or type(error).__name__
         following = at + 1  # search for the next record inside a damaged record, or after a complete one
@@ -104,7 +108,9 @@ def _read_block(entry: Any, options: ReadOptions) -> tuple[bytes, Problem | None
     return block, problem, ""
 
 
-def _page_record(entry: Any, block: bytes, problem: Problem | None, origin: Origin, reached: int) -> Record | None:
+def _page_record(
+    entry: Any, block: bytes, problem: Problem | None, offset: int, origin: Origin, reached: int
+) -> Record | None:
     is_http = entry.headers.get("WARC-Type") == "response"
     headers, body = split_message(block) if is_http else ({}, block)
     content_type = headers.get("content-type", "") if is_http else entry.headers.get("Content-Type", "")
@@ -128,4 +134,5 @@ def _page_record(entry: Any, block: bytes, problem: Problem | None, origin: Orig
         record_id=entry.record_id or "",
         date=entry.headers.get("WARC-Date", ""),
         reached=reached,
+        offset=offset,
     )

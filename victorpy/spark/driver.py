@@ -11,13 +11,16 @@ import os
 import pickle
 import sys
 import tempfile
+import threading
 import time
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +33,17 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from victorpy.base.digests import META, read_meta, verify_directory
 from victorpy.base.resources import shipped
-from victorpy.batch.inputs import Stamps, is_unread, survey
+from victorpy.batch.counts import Counts
+from victorpy.batch.inputs import InputFile, Stamps, survey
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.record import Kind, Status
-from victorpy.batch.sinks import as_line
-from victorpy.batch.sources import place_of
-from victorpy.batch.spark import task
-from victorpy.batch.spark.task import Form, find_units
-from victorpy.batch.store import INPUT_FILES, SPARK_SETTINGS, Counts, refuse_gone_files, refuse_other_settings
+from victorpy.batch.store import INPUT_FILES, SPARK_SETTINGS, refuse_gone_files, refuse_other_settings
 from victorpy.dedup.base import Keep
 from victorpy.dedup.find import Index, decide, open_database
 from victorpy.errors import ConfigError, DataError, OutputError, VictorError
 from victorpy.model.store import find_model
+from victorpy.spark import task
+from victorpy.spark.task import Form, find_units
 
 KINDS = ("parquet", "jsonl", "jsonl.gz")
 """Kinds of output."""
@@ -55,6 +57,13 @@ _INPUTS = "_inputs"
 _SITES = "_pages"
 _CLEANED = "_cleaned"
 _REPLICAS = "_replicas"
+_CUTS = "_cuts.json"
+
+PROGRESS_SECONDS = 30.0
+"""Time between two messages about the progress."""
+
+_MOST_SHARDS = 16
+"""Maximum number of shards that are written at the same time."""
 
 Say = Callable[[str], None]
 
@@ -200,39 +209,99 @@ class _Run:
         self.say = say
         self.form = Form.TABLE if plan.to == "parquet" else Form.LINES
         self.cleaned_form = Form.SIGNED if plan.dedup else self.form
-        units, size = list(find_units(plan.inputs, plan.read)), plan.shard_files
+        units, size = self._units(), plan.shard_files
         self.files = {f"shard-{at // size:05d}": units[at : at + size] for at in range(0, len(units), size)}
         self.shards = [f"sites-{bucket:05d}" for bucket in range(plan.buckets)] if plan.by_site else list(self.files)
         self.counts = Counts()
         self.new_counts = Counts()
         """Counts of this run, without the earlier runs that it resumes."""
 
+    def _units(self) -> list[InputFile]:
+        """Return what one task reads: a file, or a piece of it. Few large archives are cut, so that all cores work.
+
+        The cuts are stored, because a resumed run must have the same shards.
+        """
+        units = list(find_units(self.plan.inputs, self.plan.read))
+        large = [unit for unit in units if task.is_large_archive(unit)]
+        context = self.spark.sparkContext
+        if not self.store.exists(_CUTS):
+            cuts = {}
+            if large and len(units) < 2 * context.defaultParallelism:
+                self.say(f"dividing {len(large):,} archives")
+                found = (
+                    context.parallelize(large, len(large))
+                    .map(partial(task.archive_cuts, self.plan.read, task.SPLIT_BYTES))
+                    .collect()
+                )
+                cuts = {str(unit.path): cut for unit, cut in zip(large, found, strict=True)}
+            self.store.write(_CUTS, json.dumps(cuts))
+        stored = json.loads(self.store.read(_CUTS))
+        return [piece for unit in units for piece in task.cut_file(unit, stored.get(str(unit.path), [(0, 0)]))]
+
     def write_shards(self) -> None:
         """Write all missing shards, and then failed.jsonl."""
-        if not all(self._counts_of(name) for name in self.shards):
-            if self.plan.by_site:
-                self._group_by_site()
-            if self.plan.dedup is not None:
-                self._decide(self.plan.dedup)
-        for name in self.shards:
-            self._write_shard(name)
-        for name in (_SITES, _CLEANED, _REPLICAS):
-            self.store.delete(name)
-        self.store.write("failed.jsonl", "".join(self._failed_lines()))
+        with self._telling():
+            if not all(self._counts_of(name) for name in self.shards):
+                if self.plan.by_site:
+                    for name in self._in_parallel(self._group_by_site, list(self.files)):
+                        self.say(f"{name}: {len(self.files[name]):,} files sorted by site")
+                if self.plan.dedup is not None:
+                    self._decide(self.plan.dedup)
+            for name in self._in_parallel(self._write_shard, self.shards):
+                self._count(name)
+            for name in (_SITES, _CLEANED, _REPLICAS):
+                self.store.delete(name)
+            self._write_failed()
+
+    def _in_parallel(self, function: Callable[[str], bool], names: list[str]) -> Iterator[str]:
+        """Write shards, as many at a time as the cluster needs. Yields those that were missing, in order."""
+        width = min(-(-self.spark.sparkContext.defaultParallelism // self.plan.shard_files), _MOST_SHARDS)
+        if width == 1:  # an interrupted run has not begun the next shard
+            yield from filter(function, names)
+            return
+        with ThreadPoolExecutor(width) as executor:
+            try:
+                yield from compress(names, executor.map(function, names))
+            except BaseException:
+                executor.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Say from time to time how many tasks are done."""
+        is_over = threading.Event()
+
+        def tell() -> None:
+            tracker = self.spark.sparkContext.statusTracker()
+            while not is_over.wait(PROGRESS_SECONDS):
+                stages = [info for stage in tracker.getActiveStageIds() if (info := tracker.getStageInfo(stage))]
+                done, total = (
+                    sum(getattr(info, name) for info in stages) for name in ("numCompletedTasks", "numTasks")
+                )
+                if total:
+                    running = sum(info.numActiveTasks for info in stages)
+                    self.say(f"{done:,} of {total:,} tasks of this step are done, {running:,} are running")
+
+        thread = threading.Thread(target=tell, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
 
     def _unit_frame(self, name: str) -> DataFrame:
         """Return a frame with one unit per partition."""
         units = [(pickle.dumps(unit),) for unit in self.files[name]]
         return self.spark.createDataFrame(self.spark.sparkContext.parallelize(units, len(units)), "unit binary")
 
-    def _group_by_site(self) -> None:
-        """Write all records to temporary tables, partitioned into buckets of sites."""
+    def _group_by_site(self, name: str) -> bool:
+        """Write the records of a shard to temporary tables, partitioned into buckets of sites."""
         bucket = F.pmod(F.xxhash64("site"), F.lit(self.plan.buckets)).cast("int")
-        for name, units in self.files.items():
-            if not self.store.exists(f"{_SITES}/{name}/_SUCCESS"):
-                grouped = _group(self._unit_frame(name), self.plan).withColumn("bucket", bucket)
-                grouped.write.partitionBy("bucket").mode("overwrite").parquet(self.store.path(f"{_SITES}/{name}"))
-                self.say(f"{name}: {len(units):,} files sorted by site")
+        if self.store.exists(f"{_SITES}/{name}/_SUCCESS"):
+            return False
+        grouped = _group(self._unit_frame(name), self.plan).withColumn("bucket", bucket)
+        grouped.write.partitionBy("bucket").mode("overwrite").parquet(self.store.path(f"{_SITES}/{name}"))
+        return True
 
     def _cleaned(self, name: str) -> DataFrame:
         """Return the cleaned records of a shard."""
@@ -245,19 +314,19 @@ class _Run:
 
     def _decide(self, dedup: Dedup) -> None:
         """Clean all pages into temporary tables, and find the replicas."""
-        for name in self.shards:
-            if not self.store.exists(f"{_CLEANED}/{name}/_SUCCESS"):
-                self._cleaned(name).write.mode("overwrite").parquet(self.store.path(f"{_CLEANED}/{name}"))
-                self.say(f"{name} of {len(self.shards):,}: cleaned")
+        for name in self._in_parallel(self._write_cleaned, self.shards):
+            self.say(f"{name} of {len(self.shards):,}: cleaned")
         signed = self._signed("*")
         if not self.store.exists(f"{_REPLICAS}/_SUCCESS"):
             find_replicas(signed, dedup).write.mode("overwrite").parquet(self.store.path(_REPLICAS))
-        replicas = signed.select("place", "description").join(self._replicas(), "place").orderBy("place")
-        lines = (
-            as_line({**json.loads(row["description"]), "repeats": json.loads(row["repeats"])}).decode()
-            for row in replicas.toLocalIterator()
-        )
-        self.store.write("replicas.jsonl", "".join(lines))
+        replicas = signed.select("place", "description").join(self._replicas(), "place")
+        self._write_lines(replicas, task.replica_lines, "replicas.jsonl", "place")
+
+    def _write_cleaned(self, name: str) -> bool:
+        if self.store.exists(f"{_CLEANED}/{name}/_SUCCESS"):
+            return False
+        self._cleaned(name).write.mode("overwrite").parquet(self.store.path(f"{_CLEANED}/{name}"))
+        return True
 
     def _signed(self, name: str) -> DataFrame:
         schema = from_arrow_schema(task.SIGNED_SCHEMA)
@@ -287,12 +356,12 @@ class _Run:
         counts: dict[str, Any] = json.loads(self.store.read(marker)) if self.store.exists(marker) else {}
         return counts if counts.get(INPUT_FILES) == self._digest(name) else None
 
-    def _write_shard(self, name: str) -> None:
+    def _write_shard(self, name: str) -> bool:
         """Write a shard and then its marker, unless the marker exists."""
         earlier = self._counts_of(name)
         if earlier is not None:
             self.counts.add_stored(earlier)
-            return
+            return False
         observation = Observation(name)
         by_status = (F.count_if(F.col("status") == str(status)).alias(str(status)) for status in Status)
         by_kind = (F.count_if(F.col("kind") == str(kind)).alias(str(kind)) for kind in Kind)
@@ -305,27 +374,39 @@ class _Run:
         else:
             compression = "gzip" if self.plan.to.endswith(".gz") else "none"
             frame.select("line").write.mode("overwrite").text(target, compression=compression)
+            self.store.rename_all(name, ".txt", ".jsonl")
         sums = observation.get
         kinds = {str(kind): int(sums[str(kind)]) for kind in Kind if sums[str(kind)]}
         counts = Counts({**sums, "kinds": kinds}).as_dict()
         self.store.write(f"{_DONE}/{name}.json", json.dumps({**counts, INPUT_FILES: self._digest(name)}) + "\n")
+        return True
+
+    def _count(self, name: str) -> None:
+        """Add the counts of a shard that was just written."""
+        counts = self._counts_of(name) or Counts().as_dict()
         self.counts.add_stored(counts)
         self.new_counts.add_stored(counts)
         failed = self.counts.statuses[str(Status.FAILED)]
         self.say(f"{name} of {len(self.shards):,}: {self.counts.pages:,} pages so far, {failed:,} failed")
 
-    def _failed_lines(self) -> Iterator[str]:
-        columns = ("name", "url", "source", "position", "kind", "reason")
-        schema = ", ".join(f"{name} {'bigint' if name == 'position' else 'string'}" for name in (*columns, "status"))
+    def _write_failed(self) -> None:
+        columns = ("name", "url", "source", "position", "kind", "reason", "status")
+        schema = ", ".join(f"{name} {'bigint' if name == 'position' else 'string'}" for name in columns)
         if not self.counts.statuses[str(Status.FAILED)]:
+            self.store.write("failed.jsonl", "")
             return
         paths = [self.store.path(name) for name in self.shards]
         reader = self.spark.read.schema(schema)
         rows = reader.parquet(*paths) if self.form is Form.TABLE else reader.json(paths)
-        for row in rows.where(F.col("status") == str(Status.FAILED)).orderBy("source", "position").toLocalIterator():
-            fields = {name: row[name] for name in columns}
-            place = place_of(row["url"], f"{Path(row['source']).name}-{row['position']}")
-            yield json.dumps({**fields, "rest": is_unread(row["reason"]), "place": place.as_posix()}) + "\n"
+        failed = rows.where(F.col("status") == str(Status.FAILED))
+        self._write_lines(failed, task.failed_lines, "failed.jsonl", "source", "position")
+
+    def _write_lines(self, frame: DataFrame, lines: Callable[..., Any], name: str, *order: str) -> None:
+        """Let an executor write a file of lines, in order. Rows are sorted on its disk if there are many."""
+        ordered = frame.repartition(1).sortWithinPartitions(*order)
+        temporary = f"_{name}"
+        ordered.mapInArrow(lines, "line string").write.mode("overwrite").text(self.store.path(temporary))
+        self.store.take_part(temporary, name)
 
 
 class _Store:
@@ -375,6 +456,24 @@ class _Store:
         self._files.delete(target, False)
         if not self._files.rename(temporary, target):
             raise OutputError(f"{target.toString()}: cannot be written")
+
+    def _parts(self, name: str) -> list[Any]:
+        paths = [status.getPath() for status in self._files.listStatus(self._path_of(self.path(name)))]
+        return [path for path in paths if path.getName().startswith("part-")]
+
+    def rename_all(self, name: str, old: str, new: str) -> None:
+        """Replace a part of the names of all files of a shard."""
+        for path in self._parts(name):
+            target = self._path_of(path.getParent(), path.getName().replace(old, new))
+            if not self._files.rename(path, target):
+                raise OutputError(f"{target.toString()}: cannot be written")
+
+    def take_part(self, name: str, target: str) -> None:
+        """Move the only part of a temporary directory to a file."""
+        self._files.delete(self._path_of(self.path(target)), False)
+        for path in self._parts(name):
+            self._files.rename(path, self._path_of(self.path(target)))
+        self.delete(name)
 
     def delete(self, name: str) -> None:
         self._files.delete(self._path_of(self.path(name)), True)

@@ -1,0 +1,325 @@
+"""Worker processes that run tasks. A worker that dies is replaced, and its task decides what happens next.
+
+A task that hangs, crashes or exhausts memory ends only its own worker. The system ends a worker that misses a deadline
+(`set_deadline`), even while C code hangs.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, Self
+
+from victorpy.base.child import limit_memory, worker_variables
+from victorpy.batch.local.signals import waiting
+from victorpy.batch.plan import Limits
+from victorpy.batch.record import Kind, Problem
+from victorpy.errors import VictorError
+
+Report = Callable[[Any], None]
+
+MEMORY_EXIT = 86
+"""Exit code of a worker that ran out of memory. It exits because C libraries may never free their memory."""
+MOST_RESTARTS = 5
+PATIENCE = 300.0
+"""Seconds without a word from a worker, in addition to the seconds for a page. Then it is ended."""
+RECYCLE = 200
+"""Number of tasks after which a worker is replaced, because C libraries leak memory."""
+
+
+class Task:
+    """A call in a worker: ``function(*arguments, report)``. What the function reports goes to `heard`."""
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+        self.function, self.arguments = function, arguments
+        self.result: Any = None
+        self.is_done = False
+
+    def heard(self, message: Any) -> None:
+        """Receive what the function reports while it runs."""
+
+    def ended(self, result: Any) -> None:
+        """Receive the result, or the problem that ended the worker."""
+        self.result, self.is_done = result, True
+
+    def died(self, problem: Problem) -> Task | None:
+        """Return the task to run next, because the worker has died. Without one, the problem is the result."""
+        self.ended(problem)
+        return None
+
+
+# In workers.
+
+
+def set_deadline(seconds: float) -> None:
+    """End this process after some seconds, or never if they are 0. Windows ends it by a thread."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        return
+    import faulthandler
+
+    faulthandler.cancel_dump_traceback_later()
+    if seconds:
+        with open(os.devnull, "w") as nowhere:  # noqa: PTH123
+            faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+
+
+def end_with_main_process() -> None:
+    """End this process as soon as the main process ends, even while C code hangs. Only POSIX systems can do this."""
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl
+        import multiprocessing
+
+        pipe = multiprocessing.parent_process().sentinel  # type: ignore[union-attr]
+        signal.signal(signal.SIGIO, signal.SIG_DFL)
+        fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())  # who gets SIGIO when the other end of the pipe is closed
+        fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def _work(connection: Any, start: Callable[[], int], memory: int) -> NoReturn:
+    """Run tasks until the main process closes the connection. `start` returns the bytes that it needs for itself."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a Python handler would not run while C code hangs
+    end_with_main_process()
+    try:
+        limit_memory(memory + start())
+        connection.send(("ready", None))
+        while True:
+            function, arguments = connection.recv()
+            began = time.process_time()
+            try:
+                result = function(*arguments, lambda message: connection.send(("heard", message)))
+            except (VictorError, OSError) as error:
+                result = error
+            set_deadline(0)
+            connection.send(("ended", (result, time.process_time() - began)))
+    except MemoryError:
+        os._exit(MEMORY_EXIT)
+    except (EOFError, BrokenPipeError):
+        os._exit(0)
+
+
+# In the main process.
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: Any
+    connection: Any
+    is_ready: bool = False
+    task: Task | None = None
+    tasks: int = 0
+    heard_at: float = field(default_factory=time.monotonic)
+
+
+class Here:
+    """Runs tasks in this process."""
+
+    jobs = 1
+    cpu = 0.0
+
+    def __init__(self, start: Callable[[], int]) -> None:
+        start()
+        self.queue: deque[Task] = deque()
+
+    def step(self, give: Callable[[int], Task | None]) -> bool:
+        task = self.queue.popleft() if self.queue else give(0)
+        if task is None:
+            return False
+        with waiting():
+            result = task.function(*task.arguments, task.heard)
+        task.ended(result)
+        return True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class Workers:
+    """Guarded workers. They start with the first tasks."""
+
+    def __init__(self, start: Callable[[], int], limits: Limits) -> None:
+        """`start` is called in each new worker."""
+        self._start, self._limits = start, limits
+        self.jobs = limits.jobs
+        self.queue: deque[Task] = deque()
+        """Tasks that run before all others."""
+        self.cpu = 0.0
+        """Seconds of CPU that finished tasks have taken."""
+        self._slots: list[_Worker | None] = [None] * limits.jobs
+        self._restarts = 0
+        self._patience = PATIENCE + 2 * limits.deadline
+        if hasattr(signal, "SIGPIPE") and threading.current_thread() is threading.main_thread():
+            # Writing to a dead worker must raise an error here, and not end this process.
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+
+    def step(self, give: Callable[[int], Task | None]) -> bool:
+        """Start tasks, and wait until something happens. `give` returns the next task for a worker.
+
+        Returns False if there is nothing to do.
+        """
+        idle = [number for number, worker in enumerate(self._slots) if worker is None or worker.task is None]
+        for number in idle:
+            task = self.queue.popleft() if self.queue else give(number)
+            if task is None:
+                continue
+            worker = self._slots[number]
+            if worker is None or worker.tasks >= RECYCLE:
+                self._stop(number)
+                worker = self._slots[number] = self._new_worker()
+            worker.task, worker.heard_at = task, time.monotonic()
+            if worker.is_ready:
+                self._send(worker)
+        busy = {worker.connection: number for number, worker in enumerate(self._slots) if worker and worker.task}
+        if not busy:
+            return False
+        from multiprocessing.connection import wait
+
+        with waiting():
+            ready = wait(list(busy), timeout=1.0)
+        for connection in ready:
+            self._receive(busy[connection])
+        for number in busy.values():
+            worker = self._slots[number]
+            if worker and worker.task and time.monotonic() - worker.heard_at > self._patience:
+                worker.process.kill()  # its connection ends
+        return True
+
+    def _new_worker(self) -> _Worker:
+        import multiprocessing
+
+        has_forkserver = "forkserver" in multiprocessing.get_all_start_methods()
+        context: Any = multiprocessing.get_context("forkserver" if has_forkserver else "spawn")
+        if has_forkserver:
+            context.set_forkserver_preload(["victorpy.batch.local.stretches"])  # new workers start faster
+        while True:
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_work, args=(theirs, self._start, self._limits.memory))
+            try:
+                with _worker_environment():
+                    process.start()
+            except (EOFError, OSError) as error:  # the server that starts workers was killed a moment ago
+                self._count_restart(error)
+            else:
+                return _Worker(process, ours)
+            finally:
+                theirs.close()
+
+    def _count_restart(self, error: Exception | None = None) -> None:
+        self._restarts += 1
+        if self._restarts > MOST_RESTARTS:
+            words = "workers crash repeatedly, whatever their task; check that there is enough memory"
+            raise VictorError(words) from error
+        time.sleep(0.1 * (self._restarts - 1))
+
+    def _send(self, worker: _Worker) -> None:
+        assert worker.task is not None
+        with suppress(OSError):  # the worker has died, and receiving reports this
+            worker.connection.send((worker.task.function, worker.task.arguments))
+        worker.tasks += 1
+
+    def _receive(self, number: int) -> None:
+        worker = self._slots[number]
+        assert worker is not None
+        assert worker.task is not None
+        try:
+            kind, content = worker.connection.recv()
+        except (EOFError, OSError):
+            self._bury(number)
+            return
+        worker.heard_at = time.monotonic()
+        if kind == "ready":
+            worker.is_ready, self._restarts = True, 0
+            self._send(worker)
+        elif kind == "heard":
+            worker.task.heard(content)
+        else:
+            result, cpu = content
+            task, worker.task = worker.task, None
+            self.cpu += cpu
+            if isinstance(result, Exception):
+                raise result
+            task.ended(result)
+
+    def _bury(self, number: int) -> None:
+        """Remove a dead worker, and let its task decide what happens next."""
+        worker = self._slots[number]
+        assert worker is not None
+        assert worker.task is not None
+        self._slots[number] = None
+        worker.connection.close()
+        worker.process.join(5)
+        worker.process.kill()  # if the server that started it was killed, it may be alive
+        if not worker.is_ready:
+            self._count_restart()
+            self.queue.appendleft(worker.task)
+            return
+        following = worker.task.died(self._problem(worker.process.exitcode))
+        if following is not None:
+            self.queue.appendleft(following)
+
+    def _problem(self, code: int | None) -> Problem:
+        if code == MEMORY_EXIT:
+            return Problem(Kind.MEMORY, f"took more than {self._limits.memory / 1e6:,.0f} MB of memory")
+        alarm = -signal.SIGALRM if hasattr(signal, "setitimer") else 1
+        if code == alarm:
+            return Problem(Kind.TIMEOUT, f"took longer than {self._limits.deadline:g} seconds")
+        names = {-number: number.name for number in signal.Signals}
+        return Problem(Kind.CRASH, f"the worker was ended by {names.get(code or 0, f'exit code {code}')}")
+
+    def _stop(self, number: int) -> None:
+        worker = self._slots[number]
+        if worker is not None:
+            self._slots[number] = None
+            worker.connection.close()  # an idle worker ends
+            if worker.task is not None:
+                worker.process.kill()
+            worker.process.join(5)
+            worker.process.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop the workers, immediately if they are busy."""
+        for worker in self._slots:
+            if worker is not None and worker.task is not None:
+                worker.process.kill()
+        for number in range(len(self._slots)):
+            self._stop(number)
+
+
+@contextmanager
+def _worker_environment() -> Iterator[None]:
+    """Start processes with the variables of workers. They ignore ^C, which the main process handles.
+
+    After this process was killed, Python's resource tracker ends without a warning.
+    """
+    variables = worker_variables()
+    warnings = os.environ.get("PYTHONWARNINGS")
+    variables["PYTHONWARNINGS"] = ",".join(filter(None, [warnings, "ignore:resource_tracker"]))
+    previous = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    is_main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None
+    try:
+        yield
+    finally:
+        if is_main:
+            signal.signal(signal.SIGINT, handler)
+        for name, value in previous.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

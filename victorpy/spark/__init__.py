@@ -1,0 +1,40 @@
+"""Runs on many machines: the driver divides the inputs, and tasks clean them with the engine of a local run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from victorpy.batch.plan import Limits, Plan
+from victorpy.batch.sources import ReadOptions
+from victorpy.methods import Method
+from victorpy.spark.driver import check_plan, clean_frame, clean_sites, run_plan, session, with_model
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Plan", "check_plan", "clean", "clean_frame", "clean_sites", "run_plan", "session", "with_model"]
+
+
+def clean(
+    frame: DataFrame,
+    html: str = "html",
+    url: str = "url",
+    format: str = "text",
+    model: str | None = None,
+    method: str | None = None,
+    favor: str | None = None,
+    by_site: bool = False,
+    allow_code: bool = False,
+    limits: Limits | None = None,
+) -> DataFrame:
+    """Clean the pages in a column of a frame. Returns a frame with the columns of a batch run, one row per page.
+
+    `html` and `url` name the columns with the pages (binary or string) and their addresses. Columns `source` and
+    `position` are copied. A page that fails has a row with the reason. With `by_site`, the method learns from the pages
+    of each site. A model that is not installed with victorpy is sent to all machines.
+    """
+    chosen = Method(method, model=model, favor=favor, allow_code=allow_code)
+    reading = ReadOptions(html_field=html, url_field=url)
+    plan = Plan(format=format, method=chosen, read=reading, limits=limits or Limits(), by_site=by_site)
+    plan = with_model(frame.sparkSession, plan)
+    return clean_sites(frame, plan) if by_site else clean_frame(frame, plan)

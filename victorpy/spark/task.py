@@ -1,0 +1,406 @@
+"""The functions that Spark tasks call. A guarded child process reads and cleans records.
+
+If a page ended the process of a task, Spark would repeat the task in another process, which would die of the same page,
+until Spark gives up the job. So the process that Spark started only waits. Its child reads, learns sites and cleans. It
+stays alive from task to task, with its loaded model.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import Enum
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from more_itertools import chunked, constrained_batches
+
+from victorpy.batch.counts import describe_failure
+from victorpy.batch.inputs import Group, InputFile, find_files, is_unread, read_file
+from victorpy.batch.local.by_site import Sites, bucket_of
+from victorpy.batch.local.dedup import as_replica
+from victorpy.batch.local.flow import Flow
+from victorpy.batch.local.pool import Workers
+from victorpy.batch.local.progress import Progress
+from victorpy.batch.local.stretches import (
+    LOG,
+    Spill,
+    SpillReader,
+    pack,
+    read_log,
+    read_spilled,
+    spill_stretch,
+    spilled_page,
+    start_worker,
+    unpack,
+)
+from victorpy.batch.outcome import Outcome, describe_place, failure, row
+from victorpy.batch.plan import Plan
+from victorpy.batch.record import Kind, Origin, Problem, Record
+from victorpy.batch.sinks import as_line, table_row, table_schema
+from victorpy.batch.sources import ReadOptions, place_of, source_of
+from victorpy.batch.sources.rows import check_columns, field_record
+from victorpy.dedup.base import Detector, Signed
+from victorpy.errors import DataError
+from victorpy.outputs import find_output
+
+BATCH_ROWS = 64
+BATCH_BYTES = 8_000_000
+"""Maximum size of a batch of rows."""
+SPLIT_BYTES = 128_000_000
+"""Larger files are read by several tasks."""
+STRETCH_RECORDS = 64
+
+SENT = "sent:"
+"""Prefix of the name of a model that Spark sends to all machines."""
+
+Batches = Iterable[pa.RecordBatch]
+Ended = tuple[tuple[int, int], Record, Outcome]
+"""A cleaned record, after the number of its file and of the record in it."""
+
+
+# Rows for Spark.
+
+
+class Form(Enum):
+    """The columns in which tasks return cleaned records."""
+
+    TABLE = "the columns of a table"
+    LINES = "a line of JSON"
+    SIGNED = "the pickled record, until replicas are known"
+
+
+def _schema(*names: str, **types: Any) -> Any:
+    return pa.schema([(name, types.get(name, pa.string())) for name in names])
+
+
+SITE_SCHEMA = _schema("site", "file", "position", "record", position=pa.int64(), record=pa.binary())
+"""Records with their site."""
+SIGNED_SCHEMA = _schema(
+    *("place", "length", "signature", "description", "ended"),
+    **{"length": pa.int64(), "signature": pa.binary(), "ended": pa.binary()},
+)
+"""Cleaned records before replicas are known. Sorting by place gives the order of the output."""
+KEY_SCHEMA = _schema("key", "place", key=pa.binary())
+
+
+def result_schema(plan: Plan, form: Form) -> Any:
+    """Return the columns of cleaned records."""
+    if form is Form.SIGNED:
+        return SIGNED_SCHEMA
+    if form is Form.LINES:
+        return _schema("line", "status", "kind", "size", size=pa.int64())
+    return table_schema(find_output(plan.format).columns)
+
+
+def _results(plan: Plan, form: Form, ended: Iterable[Ended], site: str = "") -> Iterator[pa.RecordBatch]:
+    """Return cleaned records as rows."""
+    columns = find_output(plan.format).columns
+
+    def result_row(place: tuple[int, int], record: Record, outcome: Outcome) -> dict[str, Any]:
+        if form is Form.SIGNED:
+            signed = outcome.signed or Signed(b"", 0)
+            return {
+                "place": f"{site}{place[0]:09d} {place[1]:020d}",
+                "length": signed.length,
+                "signature": signed.signature,
+                "description": json.dumps(describe_place(record, outcome)),
+                "ended": pickle.dumps((record, outcome), pickle.HIGHEST_PROTOCOL),
+            }
+        if form is Form.TABLE:
+            return table_row(record, outcome, columns)
+        line = as_line(row(record, outcome, columns)).decode().removesuffix("\n")
+        return {"line": line, "status": str(outcome.status), "kind": str(outcome.kind or ""), "size": outcome.size}
+
+    rows = ((result_row(*record), len(record[2].text)) for record in ended)
+    return _in_batches(rows, result_schema(plan, form))
+
+
+def _in_batches(rows: Iterable[tuple[dict[str, Any], int]], schema: Any) -> Iterator[pa.RecordBatch]:
+    """Put rows, which come with their sizes, into batches."""
+    for batch in constrained_batches(rows, BATCH_BYTES, BATCH_ROWS, get_len=lambda pair: pair[1], strict=False):
+        yield pa.RecordBatch.from_pylist([fields for fields, _ in batch], schema=schema)
+
+
+def _rows(batches: Batches) -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+# The functions that Spark calls.
+
+
+def clean_pages(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Clean the pages in the rows, or in the files that the rows name."""
+    return _results(plan, form, _cleaned(plan, _rows(batches)))
+
+
+def _cleaned(plan: Plan, rows: Iterator[dict[str, Any]]) -> Iterator[Ended]:
+    with _child(plan) as child, tempfile.TemporaryDirectory(prefix="victor-pages-") as place:
+        directory = Path(place)
+        groups = _groups(plan, rows, directory)
+        for number, (unit, record, outcome) in enumerate(_run_groups(child, groups, directory)):
+            is_unit = unit.path.suffix != ".spill"
+            yield (unit.number, record.origin.position) if is_unit else (0, number), record, outcome
+
+
+def _groups(plan: Plan, rows: Iterator[dict[str, Any]], directory: Path) -> Iterator[Group]:
+    """Yield the files that the rows name. Pages in the rows are first written to files."""
+    numbers = count()
+    for fields in chunked(rows, STRETCH_RECORDS):
+        if "unit" in fields[0]:
+            for one in fields:
+                unit: InputFile = pickle.loads(one["unit"])  # written by the driver
+                yield Group(next(numbers), (unit,), STRETCH_RECORDS)
+            continue
+        number = next(numbers)
+        with Spill(directory / f"{number}.spill") as spill:
+            files = [spill.add(pack(_row_record(plan.read, one))) for one in fields]
+        yield Group(number, tuple(files), STRETCH_RECORDS)
+
+
+def _row_record(options: ReadOptions, fields: dict[str, Any]) -> Record:
+    origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0))
+    return field_record(fields, origin, options)
+
+
+def _run_groups(
+    child: Workers, groups: Iterable[Group], directory: Path, sites: Sites | None = None
+) -> Iterator[tuple[InputFile, Record, Outcome]]:
+    """Clean groups in the child, and yield the records with their outcomes and the first file of their group."""
+    files: dict[int, InputFile] = {}
+
+    def remember(groups: Iterable[Group]) -> Iterator[Group]:
+        for group in groups:
+            files[group.number] = group.files[0]
+            yield group
+
+    flow = Flow(child, remember(groups), directory, ".log", Progress(io.StringIO(), quiet=True))
+    flow.after = lambda group: files.pop(group.number, None) and None
+    if sites is not None:
+        sites.give = flow.give
+    for segment in flow.segments():
+        first = files[segment.stretch.group]
+        log = directory / f"{segment.stretch.name}.log"
+        with log.open("rb") as file:
+            for record, outcome, _ in read_log(file):
+                yield first, record, outcome
+        log.unlink()
+        if first.path.suffix == ".spill" and sites is None:
+            first.path.unlink()
+
+
+def group_pages(plan: Plan, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Return the pages in the rows, or in the files that the rows name, as packed records with their site."""
+    return _in_batches(_packed(plan, _rows(batches)), SITE_SCHEMA)
+
+
+def _packed(plan: Plan, rows: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int]]:
+    def site_row(file: int, record: Record, packed: bytes) -> tuple[dict[str, Any], int]:
+        site = record.site(plan.site_key).encode("utf-8", "backslashreplace").decode()
+        name = f"{file:09d} {record.origin.source}"
+        return {"site": site, "file": name, "position": record.origin.position, "record": packed}, len(packed)
+
+    for fields in rows:
+        if "unit" not in fields:
+            record = _row_record(plan.read, fields)
+            yield site_row(0, record, pack(record))
+            continue
+        unit: InputFile = pickle.loads(fields["unit"])  # written by the driver
+        groups = [Group(0, (unit,), STRETCH_RECORDS)]
+        with _child(plan) as child, tempfile.TemporaryDirectory(prefix="victor-pages-") as place:
+            directory = Path(place)
+            progress = Progress(io.StringIO(), quiet=True)
+            for segment in Flow(child, groups, directory, ".spill", progress, function=spill_stretch).segments():
+                path = directory / f"{segment.stretch.name}.spill"
+                for _, offset, _ in segment.tally["pages"]:
+                    packed = read_spilled(spilled_page(path, offset))
+                    yield site_row(unit.number, unpack(packed), packed)
+                path.unlink()
+
+
+def clean_grouped(plan: Plan, form: Form, site: str, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Clean the records of one site. Sites have the same order as in a local run."""
+    return _results(plan, form, _clean_site(plan, site, batches), f"{bucket_of(site):02d} {site}\0")
+
+
+def add_keys(detector: Detector, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Return a row for every key of every signature."""
+    for batch in batches:
+        rows = [
+            {"key": key, "place": fields["place"]}
+            for fields in batch.to_pylist()
+            for key in detector.keys(fields["signature"])
+        ]
+        yield pa.RecordBatch.from_pylist(rows, schema=KEY_SCHEMA)
+
+
+def failed_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Return the lines of failed.jsonl for failed rows."""
+    for batch in batches:
+        rows = []
+        for fields in batch.to_pylist():
+            place = place_of(fields["url"], f"{Path(fields['source']).name}-{fields['position']}")
+            record = Record(
+                *(fields["name"], place),
+                url=fields["url"],
+                origin=Origin(fields["source"], fields["position"], is_unread(fields["reason"])),
+            )
+            problem = Problem(Kind(fields["kind"]), fields["reason"])
+            rows.append({"line": json.dumps(describe_failure(record, failure(problem)))})
+        yield pa.RecordBatch.from_pylist(rows, schema=_schema("line"))
+
+
+def replica_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Return the lines of replicas.jsonl for rows with descriptions of a replica and of the record that it repeats."""
+    for batch in batches:
+        values = (
+            {**json.loads(fields["description"]), "repeats": json.loads(fields["repeats"])}
+            for fields in batch.to_pylist()
+        )
+        rows = [{"line": as_line(line).decode().removesuffix("\n")} for line in values]
+        yield pa.RecordBatch.from_pylist(rows, schema=_schema("line"))
+
+
+def finish_signed(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Turn signed rows into rows of the output."""
+
+    def decided() -> Iterator[Ended]:
+        for fields in _rows(batches):
+            record, outcome = pickle.loads(fields["ended"])  # written by `_results`
+            repeats = fields["repeats"]
+            yield (0, 0), record, outcome if repeats is None else as_replica(outcome, repeats)
+
+    return _results(plan, form, decided())
+
+
+def _clean_site(plan: Plan, site: str, batches: Batches) -> Iterator[Ended]:
+    """Clean a site. Its records are spilled to the local disk, and memory holds only their offsets."""
+    with _child(plan) as child, tempfile.TemporaryDirectory(prefix="victor-site-") as place:
+        directory = Path(place)
+        with Spill(directory / "pages.spill") as spill:
+            places = [(fields["file"], fields["position"], spill.add(fields["record"])) for fields in _rows(batches)]
+        pages = [page for _, _, page in sorted(places)]  # in the order of the inputs, whatever their order here
+        sites = Sites(plan, directory, Progress(io.StringIO(), quiet=True), child)
+        model = sites.wait_for_model(site, sites.learn(site, pages))
+        some = enumerate(chunked(pages, STRETCH_RECORDS))
+        groups = (Group(number, tuple(files), STRETCH_RECORDS, model) for number, files in some)
+        for number, (_, record, outcome) in enumerate(_run_groups(child, groups, directory, sites)):
+            yield (0, number), record, outcome
+
+
+# The files that tasks read.
+
+
+def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[InputFile]:
+    """Find the input files, and divide large files of lines and tables."""
+    for number, file in enumerate(find_files(inputs)):
+        if source_of(file.path) is None:
+            raise DataError(
+                f"{file.name}: Spark cannot clean single page files; give WARC files, JSON lines or Parquet files"
+            )
+        cuts = [(0, 0)]
+        if file.path.is_file() and file.path.suffix == ".parquet":
+            cuts = _row_cuts(file.path, options)
+        elif file.path.is_file() and file.path.suffix in {".jsonl", ".ndjson"}:
+            cuts = _line_cuts(file.path)
+        yield from cut_file(file._replace(base=str(Path.cwd()), number=number), cuts)
+
+
+def cut_file(file: InputFile, cuts: Sequence[tuple[int, int]]) -> Iterator[InputFile]:
+    """Divide a file, by the number and offset of the first record of each piece."""
+    if len(cuts) < 2:
+        yield file
+        return
+    for (start, offset), end in zip(cuts, [*(start for start, _ in cuts[1:]), None], strict=True):
+        yield file._replace(start=start, end=end, offset=offset)
+
+
+def is_large_archive(file: InputFile) -> bool:
+    """Whether several tasks should read an archive."""
+    source = source_of(file.path)
+    return source is not None and source.archive and file.path.is_file() and file.path.stat().st_size > SPLIT_BYTES
+
+
+def archive_cuts(options: ReadOptions, size: int, file: InputFile) -> list[tuple[int, int]]:
+    """Cut an archive into pieces of about `size` bytes, where reading can start: at the start of gzip members."""
+    cuts = [(0, 0)]
+    path = Path(file.base, file.path)
+    for record in read_file(file._replace(path=path), options):
+        if record.offset - cuts[-1][1] >= size:
+            cuts.append((record.origin.position, record.offset))
+    return cuts
+
+
+def _line_cuts(path: Path) -> list[tuple[int, int]]:
+    """Cut a file of lines. Return the number and offset of each stretch's first record."""
+    cuts = [(0, 0)]
+    if path.stat().st_size <= SPLIT_BYTES:
+        return cuts
+    records = offset = 0
+    is_blank = True  # blank lines are not records
+    with path.open("rb") as file:
+        while piece := file.readline(1 << 20):
+            offset += len(piece)
+            is_blank = is_blank and not piece.strip()
+            if piece.endswith(b"\n"):
+                records += not is_blank
+                is_blank = True
+                if offset - cuts[-1][1] >= SPLIT_BYTES:
+                    cuts.append((records, offset))
+    return cuts
+
+
+def _row_cuts(path: Path, options: ReadOptions) -> list[tuple[int, int]]:
+    """Cut a table between row groups. The task that reads a damaged file reports the damage."""
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            names, metadata = file.schema_arrow.names, file.metadata
+    except (pa.ArrowException, OSError):
+        return [(0, 0)]
+    check_columns(path, names, options)
+    cuts, rows, size = [0], 0, 0
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        if size + group.total_byte_size > SPLIT_BYTES and rows > cuts[-1]:
+            cuts.append(rows)
+            size = 0
+        rows, size = rows + group.num_rows, size + group.total_byte_size
+    return [(row, 0) for row in cuts]
+
+
+# The child, which stays alive from task to task.
+
+_children: dict[Plan, Workers] = {}
+
+
+@contextmanager
+def _child(plan: Plan) -> Iterator[Workers]:
+    """Take or start the child that reads and cleans. An interrupted child is not used again."""
+    method, sent = plan.method, (plan.method.model or "").partition(SENT)
+    if sent[1]:
+        from pyspark import SparkFiles
+
+        method = replace(method, model=SparkFiles.get(sent[2]))
+    plan = replace(plan, method=method, limits=replace(plan.limits, jobs=1))
+    child = _children.pop(plan, None)
+    if child is None:
+        for other in list(_children):
+            _children.pop(other).stop()  # belongs to an earlier job
+        child = Workers(partial(start_worker, plan, SpillReader(), LOG), plan.limits)
+    try:
+        yield child
+    except BaseException:
+        child.stop()
+        raise
+    _children[plan] = child
