@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -11,8 +12,10 @@ from tests.support.commands import names_in, write_files
 from tests.support.commands import victor as run_victor
 from victorpy import Cleaner, ConfigError, Label, Parts, clean, clean_record
 from victorpy.batch.plan import Filters
-from victorpy.model.parts import PARTS, choose_parts
+from victorpy.methods import load_method
+from victorpy.model.parts import AS_LABELLED, PARTS, choose_parts, drop_by_default
 from victorpy.outputs import OUTPUTS
+from victorpy.outputs.anno import read_anno
 from victorpy.outputs.markdown import front_matter
 
 TEXT = "It is made by pouring hot water over the cured leaves of the tea bush, and it is drunk all over the world."
@@ -126,6 +129,36 @@ def test_a_part_is_added(cleaner, part):
     assert "Copyright" not in page.text
     assert "Home" not in page.text
     assert MARKS[part] not in cleaner.document(PAGE, parts=Parts.of(exclude=part)).text
+
+
+@pytest.mark.parametrize("part", ["byline", "comments"])
+def test_bylines_and_comments_are_dropped_by_default(everything, part):
+    """A model may keep them."""
+    assert MARKS[part] in everything.text
+    chosen = drop_by_default(everything, Parts())
+    assert MARKS[part] not in chosen.text
+    others = [mark for name, mark in MARKS.items() if name not in {"byline", "comments"}]
+    assert all(mark in chosen.text for mark in others)
+    assert MARKS[part] in drop_by_default(everything, Parts.of(include=part)).text
+    assert drop_by_default(everything, AS_LABELLED) == everything
+
+
+def test_methods_without_a_model_keep_bylines():
+    assert MARKS["byline"] in load_method("everything").clean(PAGE)
+
+
+def test_roles_in_files(cleaner):
+    page = cleaner.document(PAGE, parts=Parts.of(include="roles"))
+    assert page.roles[page.document.texts.index("All about tea")] == "headline"
+    blocks = json.loads(page.to("jsonl"))["blocks"]
+    assert [block["role"] for block in blocks] == list(map(str, page.roles))
+    written = page.to("anno")
+    again = read_anno(written, cleaner.config.cuts)
+    assert again.roles == page.roles
+    assert replace(again, by_method=True).to("anno").splitlines()[5:] == written.splitlines()[5:]
+    assert read_anno(re.sub("# role=.*\n", "", written), cleaner.config.cuts).roles == ()
+    assert read_anno(written.replace("# role=byline", "# role=zzz"), cleaner.config.cuts).roles == ()
+    assert "role" not in json.loads(clean(PAGE, format="jsonl"))["blocks"][0]
 
 
 def test_comments_stay_where_they_are_the_page(cleaner):

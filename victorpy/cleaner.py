@@ -16,8 +16,9 @@ from victorpy.base.variables import FAVORS
 from victorpy.config import USES, Config
 from victorpy.document import Document, Metadata, Role
 from victorpy.errors import ConfigError, suggest
-from victorpy.labellers.base import Labeller, Labels
-from victorpy.model.parts import DEFAULT_PARTS, Parts, choose_parts
+from victorpy.labellers.base import Features, Labeller, Labels
+from victorpy.model.labeller import ModelLabeller
+from victorpy.model.parts import DEFAULT_PARTS, Parts, choose_parts, drop_by_default
 from victorpy.model.store import DEFAULT, load_model
 from victorpy.outputs.base import CleanPage, Output, find_output
 from victorpy.page.decode import decode
@@ -207,12 +208,17 @@ class Cleaner:
         is_large = len(document.texts) > MOST_BLOCKS
         if is_large:
             trim_memory()  # of the tree
-        found, shown = labeller.label_with_features(document) if features else (labeller.label(document), ())
+        shown: Features = ()
+        columns = None
+        if features:
+            found, shown = labeller.label_with_features(document)
+        else:
+            found, columns = labeller.label_with_columns(document)
         block_roles: tuple[Role, ...] = ()
-        if roles:
+        if roles or "roles" in parts.included:
             from victorpy.model.roles import assign_roles  # only on request
 
-            block_roles = assign_roles(document, found.labels)
+            block_roles = assign_roles(document, found.labels, columns)
         if is_large:
             trim_memory()  # of arrays
         if found.warnings:
@@ -224,7 +230,9 @@ class Cleaner:
             by_method=True,
             roles=block_roles,
         )
-        cleaned = choose_parts(cleaned, parts)
+        if isinstance(labeller, ModelLabeller):
+            cleaned = drop_by_default(cleaned, parts, columns)
+        cleaned = choose_parts(cleaned, parts, columns)
         if about is not None:
             cleaned = replace(cleaned, language=detect_language(cleaned, about.language))
         return cleaned

@@ -5,6 +5,8 @@ examples:
   curl -s URL | victor clean --format markdown       read standard input, write Markdown
   victor clean crawl/ -o clean/                      clean every page below a directory
   victor clean 'pages/*.html' --format jsonl -o pages.jsonl
+  victor clean --format markdown --without links,images --front-matter page.html
+  victor clean crawl/ -o corpus.jsonl/ --language en,de --min-words 50 --min-confidence 0.6
   victor clean --favor recall page.html              keep more text, even if some of it is noise
   victor clean --site crawl/example.org/ -o clean/   learn from the pages of a site, then clean them
   victor clean crawl-*.warc.gz -o corpus.jsonl.gz/   clean a crawl on all cores; repeat the command to resume, or

@@ -134,7 +134,7 @@ def describe(
 
 def _first_section(page: CleanPage) -> CleanPage:
     """Return the first `MOST_BLOCKS` blocks of a page."""
-    fields = ("labels", "probabilities", "content", "spans")
+    fields = ("labels", "probabilities", "content", "spans", "roles")
     cut = {name: getattr(page, name)[:MOST_BLOCKS] for name in fields}
     return replace(page, document=section(page.document, 0, MOST_BLOCKS), **cut)
 

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, ClassVar, Self
 
 from victorpy.base.registry import Registry
+from victorpy.columns import Columns
 from victorpy.config import Config
 from victorpy.document import Document, Label, Labelling, Spans
 from victorpy.errors import ConfigError, DataError, VictorError, suggest
@@ -86,6 +87,10 @@ class Labeller(ABC):
     def label_with_features(self, document: Document) -> tuple[Labelling, Features]:
         """Label the blocks of one page, and return their features."""
         return self.label(document), self.features(document)
+
+    def label_with_columns(self, document: Document) -> tuple[Labelling, Columns | None]:
+        """Label the blocks of one page, and return its columns if they were computed."""
+        return self.label(document), None
 
     def predict(self, documents: Sequence[Document]) -> list[list[str]]:
         """Return the labels of each page's blocks."""

@@ -206,9 +206,13 @@ class ModelLabeller(Labeller):
     def label(self, document: Document) -> Labelling:
         return self._label_sections(document)[0]
 
+    def label_with_columns(self, document: Document) -> tuple[Labelling, Columns | None]:
+        labelling, _, page = self._label_sections(document)
+        return labelling, page
+
     def label_with_features(self, document: Document) -> tuple[Labelling, Features]:
         """Label a page. Of a page that is labelled in sections, only the first section has features."""
-        labelling, codes = self._label_sections(document)
+        labelling, codes, _ = self._label_sections(document)
         return labelling, show_features(codes, self.prepare().encoders)
 
     def features(self, document: Document) -> Features:
@@ -231,28 +235,31 @@ class ModelLabeller(Labeller):
             pages.append([dict(zip(crf.labels, map(float, row), strict=True)) for row in shares])
         return pages
 
-    def _label_sections(self, document: Document) -> tuple[Labelling, Codes]:
-        """Label a page section by section, most pages in one. Return the encoded features of the first section too."""
+    def _label_sections(self, document: Document) -> tuple[Labelling, Codes, Columns | None]:
+        """Label a page section by section, most pages in one.
+
+        Return the encoded features of the first section too, and the columns if there is only one section.
+        """
         labellings, weights = [], []
         first_codes: Codes | None = None
         for section in sections(document):
-            labelling, codes, own_weights = self._label(section)
+            labelling, codes, page = self._label(section)
             labellings.append(labelling)
-            weights.append(own_weights)
+            weights.append(block_weights(page))
             first_codes = codes if first_codes is None else first_codes
         assert first_codes is not None  # there is at least one section
         if len(labellings) == 1:
-            return labelling, first_codes
+            return labelling, first_codes, page
         labels, shares, content = (
             tuple(chain.from_iterable(getattr(part, name) for part in labellings))
             for name in ("labels", "probabilities", "content")
         )
         is_kept = np.array([label.is_content for label in labels])
         confidence = expected_f1(np.array(content), np.concatenate(weights), is_kept)
-        return Labelling(labels, shares, content, round(confidence, DIGITS)), first_codes
+        return Labelling(labels, shares, content, round(confidence, DIGITS)), first_codes, None
 
-    def _label(self, document: Document) -> tuple[Labelling, Codes, Floats]:
-        """Pass a page through all stages. Return its labels, the features of the CRF, and the weights of blocks."""
+    def _label(self, document: Document) -> tuple[Labelling, Codes, Columns]:
+        """Pass a page through all stages. Return its labels, the features of the CRF, and its columns."""
         stages, prepared = self._trained(), self.prepare()
         page, findings = self._find(document)
         codes = encode(page, prepared.encoders)
@@ -262,14 +269,13 @@ class ModelLabeller(Labeller):
         if not (np.isfinite(shares).all() and np.isfinite(content).all()):
             raise DataError("the model's probabilities are not numbers, because its weights are too large")
         names = stages.crf.names
-        weights = block_weights(page)
         labelling = Labelling(
             tuple([names[number] for number in labels.tolist()]),
             tuple(np.round(shares[np.arange(len(labels)), labels], DIGITS).tolist()),
             tuple(np.round(content, DIGITS).tolist()),
-            round(expected_f1(content, weights, ~stages.crf.is_noise[labels]), DIGITS),
+            round(expected_f1(content, block_weights(page), ~stages.crf.is_noise[labels]), DIGITS),
         )
-        return labelling, codes, weights
+        return labelling, codes, page
 
     def _find(self, document: Document) -> tuple[Columns, Findings | None]:
         """Run the stages before the CRF. Return the CRF's view of the page, and the findings of the trees."""

@@ -10,9 +10,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy as np
+
+from victorpy.columns import Columns
 from victorpy.document import STRIDE, Block, Document, Label, Role, Spans
 from victorpy.errors import ConfigError, suggest
-from victorpy.model.roles import assign_roles
+from victorpy.model.roles import assign_roles, columns_of, find_bylines, find_comments, kept_flags
 from victorpy.outputs.base import CleanPage
 from victorpy.outputs.notes import find_notes
 from victorpy.outputs.tables import Table
@@ -30,9 +33,13 @@ PARTS = {
     "images": "images and videos, and their alternative texts",
     "links": "addresses of links; their text stays",
     "formatting": "bold, italic and other styles; their text stays",
+    "roles": "the role of each block, in jsonl and anno; --with roles adds them",
     "facts": "title, author, date, site name and language, in JSON lines and tables",
 }
 """The parts of a page and their descriptions."""
+
+DEFAULT_EXCLUDED = frozenset(["byline", "comments"])
+"""Text parts that are dropped by default if a model has labelled the page."""
 
 ROLES = {
     "headline": Role.HEADLINE,
@@ -70,6 +77,8 @@ class Parts:
     excluded: frozenset[str] = frozenset()
     headline: str = ""
     """``always``, ``never`` or ``model``; empty if the user did not choose. See `of`."""
+    defaults: bool = True
+    """Whether bylines and comments are dropped by default. Otherwise all other blocks keep their labels."""
 
     @classmethod
     def of(cls, include: str | Iterable[str] = (), exclude: str | Iterable[str] = (), headline: str = "") -> Self:
@@ -95,6 +104,8 @@ class Parts:
 
 
 DEFAULT_PARTS = Parts()
+AS_LABELLED = Parts(defaults=False)
+"""All parts as they were labelled, for comparisons with gold standards, which have policies of their own."""
 
 
 def _names(names: str | Iterable[str]) -> frozenset[str]:
@@ -105,14 +116,33 @@ def _names(names: str | Iterable[str]) -> frozenset[str]:
     return found
 
 
-def choose_parts(page: CleanPage, parts: Parts) -> CleanPage:
-    """Return the page with the chosen parts. Blocks of all other parts keep their labels."""
-    if parts == DEFAULT_PARTS:
+def drop_by_default(page: CleanPage, parts: Parts, columns: Columns | None = None) -> CleanPage:
+    """Return the page without bylines and comments, unless the user wants them. Pass its columns if you have them."""
+    unwanted = DEFAULT_EXCLUDED - parts.included - parts.excluded if parts.defaults else frozenset()
+    if not unwanted or page.is_empty:
+        return page
+    dropped: list[int] = []
+    first = 0
+    for section in columns_of(page.document, columns):
+        is_kept = kept_flags(page.labels[first : first + section.count])
+        is_dropped = np.zeros(section.count, dtype=bool)
+        if "byline" in unwanted:
+            is_dropped |= find_bylines(section, is_kept, is_kept)
+        if "comments" in unwanted:
+            is_dropped |= find_comments(section, is_kept, is_kept)
+        dropped += (np.flatnonzero(is_dropped & is_kept) + first).tolist()
+        first += section.count
+    return _with_labels(page, _relabelled(page.labels, {}, set(dropped))) if dropped else page
+
+
+def choose_parts(page: CleanPage, parts: Parts, columns: Columns | None = None) -> CleanPage:
+    """Return the page with the parts that the user has chosen. Blocks of all other parts keep their labels."""
+    if not (parts.included or parts.excluded or parts.headline):
         return page
     document = page.document
     roles = page.roles
     if not roles and (parts.headline or not ROLES.keys().isdisjoint(parts.included | parts.excluded)):
-        roles = assign_roles(document, page.labels)
+        roles = assign_roles(document, page.labels, columns)
     dropped = {number for part in parts.excluded & ROLES.keys() for number in _numbers(roles, ROLES[part])}
     added = dict.fromkeys(_additions(page, roles, parts), Label.PARAGRAPH)
     headline = _numbers(roles, Role.HEADLINE)
@@ -120,8 +150,6 @@ def choose_parts(page: CleanPage, parts: Parts) -> CleanPage:
         added |= {number: Label.HEADER for number in headline if any(map(_is_content, page.labels[number:]))}
     elif parts.headline == "never" or (parts.headline == "model" and page.content):
         dropped |= {number for number in headline if parts.headline == "never" or not _is_likely(number, page)}
-    if "comments" in parts.excluded and not _are_beside(page, roles):
-        dropped -= set(_numbers(roles, Role.COMMENT))
     if "tables" in parts.excluded and document.has_tag("table"):
         elements = document.elements
         tables = [part.element for part in text_parts(page) if isinstance(part, Table)]
@@ -138,18 +166,23 @@ def choose_parts(page: CleanPage, parts: Parts) -> CleanPage:
     if hidden:
         spans = dict(_spans_outside(document, hidden, page))
         dropped |= {number for number, kept in spans.items() if not kept}
-    labels = _relabelled(page.labels, added, dropped)
+    if spans.keys() - dropped:
+        old_spans = page.spans or (None,) * len(page.labels)
+        page = replace(page, spans=tuple(spans.get(number, old_spans[number]) for number in range(len(old_spans))))
+    chosen = _with_labels(page, _relabelled(page.labels, added, dropped))
+    return replace(chosen, without=parts.excluded & LEFT_OUT)
+
+
+def _with_labels(page: CleanPage, labels: tuple[Label, ...]) -> CleanPage:
+    """Return the page with other labels, and their probabilities."""
     probabilities = page.probabilities
-    if page.content and probabilities:  # of the new labels
+    if page.content and probabilities:
         rows = zip(probabilities, page.content, page.labels, labels, strict=True)
         probabilities = tuple(
             old_probability if _is_content(old) == _is_content(new) else content if _is_content(new) else 1 - content
             for old_probability, content, old, new in rows
         )
-    if spans.keys() - dropped:
-        old_spans = page.spans or (None,) * len(labels)
-        page = replace(page, spans=tuple(spans.get(number, old_spans[number]) for number in range(len(labels))))
-    return replace(page, labels=labels, probabilities=probabilities, without=parts.excluded & LEFT_OUT)
+    return replace(page, labels=labels, probabilities=probabilities)
 
 
 def _is_content(label: Label) -> bool:
@@ -191,15 +224,6 @@ def _is_likely(number: int, page: CleanPage) -> bool:
         if label.is_content and label is not Label.HEADER
     ]
     return page.content[number] >= min(others, default=0.0)
-
-
-def _are_beside(page: CleanPage, roles: tuple[Role, ...]) -> bool:
-    """Whether comments are beside the text of the page. Otherwise they are the page."""
-    words = {True: 0, False: 0}
-    for text, label, role in zip(page.document.texts, page.labels, roles, strict=True):
-        if label.is_content and role is not Role.HEADLINE:
-            words[role is Role.COMMENT] += len(text.split())
-    return words[False] >= words[True]
 
 
 def _spans_outside(document: Document, hidden: Collection[int], page: CleanPage) -> Iterator[tuple[int, Spans]]:

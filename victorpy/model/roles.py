@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -23,7 +23,7 @@ NAMES = {
     Role.FACTS: r"infobox|spec(?:s|ification)?s?\b|\battributes?\b|\bfacts?\b|properties|details?-list|key-?value|"
     r"ingredients?|vcard|address|opening-?hours|rating|\bprice\b",
     Role.NOTE: r"(?:foot|end|side)-?notes?|\breferences?\b|reflist|cite[-_]note|\bcitations?\b|bibliograph",
-    Role.COMMENT: r"comments?\b|disqus|\brepl(?:y|ies)\b|responses?\b|discussion|talkback|\bcommentlist",
+    Role.COMMENT: r"comments?\b|disqus|commentlist|talkback|respond\b",
     Role.RELATED: r"related|recommend|\bteasers?\b|read-?(?:more|next|also)|more-?(?:from|news|stories|articles|on)|"
     r"also-?like|popular|most-?(?:read|viewed|popular)|trending|latest|outbrain|taboola|\bpromo|up-?next|recirc|"
     r"you-?may|see-?also|similar|suggest",
@@ -49,18 +49,25 @@ TEXTS = {
     r"alle rechte|tous droits|todos los derechos|版权",
     "tags": r"^\W*(?:tags?|tagged|filed under|categor(?:y|ies)|topics?|keywords?|schlagw[oö]rter|"
     r"mots[- ]cl[ée]s|标签)\b",
-    "comment": r"\b\d+ (?:comments?|repl(?:y|ies)|responses?)\b|\b(?:says|wrote|said):?$|"
-    r"^\W*(?:reply|report|permalink)\b",
     "related": r"^\W*(?:related|see also|read (?:more|next|also)|more (?:from|on|in|news|stories)|you (?:may|might)|"
     r"recommended|most (?:read|popular|viewed)|popular|trending|latest|also (?:on|in|read)|mehr zum|lire aussi)\b",
-    "caption": r"\b(?:photo(?:graph)?|image|foto|picture|credit|getty|reuters|afp|\bap\b)\b",
 }
 """Patterns of the texts themselves."""
 
-_COMPILED_NAMES = [re.compile(pattern) for pattern in NAMES.values()]
+_COMPILED_NAMES = {role: re.compile(pattern) for role, pattern in NAMES.items()}
 _COMPILED_TEXTS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in TEXTS.items()}
+_THREAD = re.compile(
+    r"\b(?:forum|threads?|topic|question|answers?|discussionforumposting|post-stream|messages?|reviews?)\b"
+)
+"""Names around posts, answers and reviews, which are the content of their pages."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TEXT_REACH = 200
+_CLOSE = 3  # levels
+_BYLINE_WORDS, _DATE_WORDS = 12, 8
+_BEFORE_HEADLINE, _AFTER_HEADLINE = 3, 10  # blocks between which a byline is expected
+_LONG = 20  # words of a block that is certainly text
+_FEWEST_WORDS = 30  # of a text that can have comments
+_MOST_COMMENTS = 0.7  # words of kept comments, relative to the other kept words; more comments are the page itself
 
 
 @cache
@@ -68,47 +75,110 @@ def _config() -> Config:
     return load_config("blocks")
 
 
-def assign_roles(document: Document, labels: Sequence[Label]) -> tuple[Role, ...]:
-    """Return the role of each block of a page with the given labels."""
+def assign_roles(document: Document, labels: Sequence[Label], page: Columns | None = None) -> tuple[Role, ...]:
+    """Return the role of each block of a page with the given labels. Pass the columns of the page if you have them."""
     roles: list[Role] = []
-    for section in sections(document):
-        page = Columns(section, _config())
-        is_kept = np.array([label.is_content for label in labels[len(roles) :][: page.count]], dtype=bool)
-        roles += _by_rules(page, is_kept)
+    for columns in columns_of(document, page):
+        roles += _by_rules(columns, kept_flags(labels[len(roles) :][: columns.count]))
     return tuple(roles)
 
 
-def name_levels(page: Columns) -> dict[Role, Counts]:
-    """Return, for each pattern of names, how far above each block the nearest matching element is; `NEAR` if none."""
+def columns_of(document: Document, page: Columns | None = None) -> Iterator[Columns]:
+    """Yield the columns of each section of a page; most pages have one."""
+    if page is not None:
+        yield page
+    else:
+        yield from (Columns(section, _config()) for section in sections(document))
+
+
+def kept_flags(labels: Sequence[Label]) -> Flags:
+    """Return which labels are content."""
+    return np.array([label is not Label.OTHER for label in labels], dtype=bool)
+
+
+def name_levels(page: Columns, pattern: re.Pattern[str], blocks: Counts, levels: int = NEAR) -> Counts:
+    """Return how far above each of the blocks the nearest element with a matching name is; `levels` if none is."""
     names, name_of_element = page.near_names
-    plain = [_CAMEL.sub("-", name).replace("_", "-").lower() for name in names]
-    matches = np.array([[pattern.search(name) is not None for name in plain] for pattern in _COMPILED_NAMES])
-    around = name_of_element[page.ancestors[:NEAR]]
-    levels = {}
-    for role, matching in zip(NAMES, matches, strict=True):
-        found = matching[around]
-        levels[role] = np.where(found.any(axis=0), found.argmax(axis=0), NEAR)
-    return levels
+    around = name_of_element[page.ancestors[:levels, blocks]]
+    is_match = np.zeros(len(names), dtype=bool)
+    for number in set(around.ravel().tolist()):
+        is_match[number] = _matches(pattern, names[number])
+    found = is_match[around]
+    return np.where(found.any(axis=0), found.argmax(axis=0), levels)
 
 
-def text_marks(page: Columns) -> dict[str, Flags]:
-    """Return which blocks match each pattern of texts."""
-    beginnings = [text[:_TEXT_REACH] for text in page.texts]
-    return {
-        name: np.array([pattern.search(text) is not None for text in beginnings], dtype=bool)
-        for name, pattern in _COMPILED_TEXTS.items()
-    }
+@lru_cache(maxsize=10_000)
+def _matches(pattern: re.Pattern[str], name: str) -> bool:
+    return pattern.search(_CAMEL.sub("-", name).replace("_", "-").lower()) is not None
+
+
+def text_marks(page: Columns, name: str, blocks: Counts) -> Flags:
+    """Return which of the blocks match a pattern of texts."""
+    search = _COMPILED_TEXTS[name].search
+    return np.array([search(page.texts[block][:_TEXT_REACH]) is not None for block in blocks.tolist()], dtype=bool)
+
+
+def has_headline(page: Columns) -> bool:
+    """Whether the block most like a headline is one: it repeats the title, or is an h1."""
+    return bool(page.count and (page.title_share[page.headline] > 0.5 or page.within("h1")[page.headline]))
+
+
+def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None) -> Flags:
+    """Return the short blocks with an author or a date that are next to the headline and before the text.
+
+    With `blocks`, return those among the given blocks.
+    """
+    result = np.zeros(page.count, dtype=bool)
+    if not has_headline(page):
+        return result
+    headline = page.headline
+    texts = np.flatnonzero((is_kept & (page.words >= _LONG))[headline + 1 :])
+    if not len(texts):
+        return result
+    stop = headline + 1 + min(int(texts[0]), _AFTER_HEADLINE - 1)
+    near = np.arange(max(headline - _BEFORE_HEADLINE, 0), stop)
+    words = page.words[near]
+    near = near[(near != headline) & (words <= _BYLINE_WORDS) & (words > 0)]
+    near = near if blocks is None else near[blocks[near]]
+    if len(near):
+        is_date = (page.words[near] < _DATE_WORDS) & (page.link_words[near] < 0.5 * page.words[near])
+        is_date &= text_marks(page, "date", near)
+        is_named = name_levels(page, _COMPILED_NAMES[Role.BYLINE], near, _CLOSE) < _CLOSE
+        result[near] = is_named | text_marks(page, "by", near) | is_date
+    return result
+
+
+def find_comments(page: Columns, is_kept: Flags, blocks: Flags | None = None) -> Flags:
+    """Return the comments of readers below the text. With `blocks`, return those among the given blocks.
+
+    On a page with more comments than text, and in forums, they are not comments but the content.
+    """
+    result = np.zeros(page.count, dtype=bool)
+    chosen = np.arange(page.count) if blocks is None else np.flatnonzero(blocks)
+    chosen = chosen[name_levels(page, _COMPILED_NAMES[Role.COMMENT], chosen) < NEAR] if len(chosen) else chosen
+    chosen = chosen[~page.within("pre")[chosen]]  # programs have comments too
+    if not len(chosen):
+        return result
+    is_text = is_kept.copy()
+    is_text[chosen] = False
+    words_so_far = np.cumsum(page.words * is_text)
+    words = words_so_far[-1]
+    kept = chosen[is_kept[chosen]]
+    is_thread = (name_levels(page, _THREAD, kept if len(kept) else chosen) < NEAR).mean() > 0.5
+    if words >= _FEWEST_WORDS and page.words[kept].sum() <= _MOST_COMMENTS * words and not is_thread:
+        result[chosen] = words_so_far[chosen] >= 0.5 * words
+    return result
 
 
 def _by_rules(page: Columns, is_kept: Flags) -> list[Role]:
     if not page.count:
         return []
-    near, marks = name_levels(page), text_marks(page)
+    blocks = np.arange(page.count)
+    near = {role: name_levels(page, pattern, blocks) for role, pattern in _COMPILED_NAMES.items()}
     words, link_share = page.words, page.link_words / np.maximum(page.words, 1)
-    is_headline = np.arange(page.count) == page.headline
-    is_headline &= (page.title_share > 0.5) | page.within("h1")
+    is_headline = (blocks == page.headline) & has_headline(page)
     is_named = {role: levels < NEAR for role, levels in near.items()}
-    is_close = {role: levels < 3 for role, levels in near.items()}
+    is_close = {role: levels < _CLOSE for role, levels in near.items()}
     is_short = words <= 20
     in_dl = page.within("dt") | page.within("dd")
     choices = {
@@ -116,11 +186,11 @@ def _by_rules(page: Columns, is_kept: Flags) -> list[Role]:
         Role.CAPTION: page.within("figcaption") | page.within("caption") | is_close[Role.CAPTION],
         Role.HEADLINE: is_headline,
         Role.NOTE: is_named[Role.NOTE],
-        Role.COMMENT: is_named[Role.COMMENT],
-        Role.LEGAL: is_named[Role.LEGAL] | (marks["legal"] & (words < 60) & ~is_kept),
-        Role.TAGS: is_short & (is_close[Role.TAGS] | marks["tags"]),
-        Role.BYLINE: is_short & (is_close[Role.BYLINE] | marks["by"] | (marks["date"] & (words < 8))),
-        Role.RELATED: is_named[Role.RELATED] | (marks["related"] & is_short),
+        Role.COMMENT: find_comments(page, is_kept),
+        Role.LEGAL: is_named[Role.LEGAL] | (text_marks(page, "legal", blocks) & (words < 60) & ~is_kept),
+        Role.BYLINE: find_bylines(page, is_kept),
+        Role.TAGS: is_short & (is_close[Role.TAGS] | text_marks(page, "tags", blocks)),
+        Role.RELATED: is_named[Role.RELATED] | (text_marks(page, "related", blocks) & is_short),
         Role.NAVIGATION: page.within("nav") | (~is_kept & ((link_share > 0.6) | is_named[Role.NAVIGATION])),
         Role.FACTS: is_kept & in_dl,
         Role.TABLE: is_kept & page.within("td") & is_short,

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from victorpy.base.files import open_regular, read_bounded
 from victorpy.config import Cuts
-from victorpy.document import Document, Label
+from victorpy.document import Document, Label, Role
 from victorpy.errors import AnnotationError, suggest
 from victorpy.outputs.base import MAGIC, CleanPage, output
 from victorpy.page.markup import TagWriter, escape, pieces, unescape
@@ -33,6 +33,7 @@ _HEADER = ("url", "title", "source", "encoding", "split")
 _LOSS = "loss"
 _END = "end"
 _LABELS = [*Label, _END]
+_ROLE = "# role="
 UNLABELLED = "?"
 MOST_BYTES = 500_000_000
 """Maximum size of an annotation file and of its journal."""
@@ -51,6 +52,8 @@ def write_anno(page: CleanPage) -> str:
         if spans is not None:  # a label applies to the whole block
             kept = ",".join(f"{start}-{stop}" for start, stop in spans)
             comments[number] = (*comments.get(number, ()), f"# kept={kept}")
+    for number, role in enumerate(page.roles, 1):
+        comments[number] = (*comments.get(number, ()), f"{_ROLE}{role}")
     # Labels without a probability count as a person's, so methods without probabilities write 1.0.
     probabilities = page.probabilities or ((1.0 if page.by_method else None),) * len(page.labels)
     return AnnotationWriter(page.document, comments).write(page.labels, probabilities)
@@ -143,7 +146,17 @@ def read_anno(text: str, cuts: Cuts, name: str = "annotation") -> CleanPage:
     annotation = _recut(_parse(text, name), cuts)
     labels = tuple(label for label in annotation.labels if label is not None)  # true for all
     probabilities = tuple(value for value in annotation.probabilities if value is not None)
-    return CleanPage(annotation.document, labels, probabilities if len(probabilities) == len(labels) else ())
+    roles = tuple(role for number in range(len(labels)) if (role := _role(annotation.comments.get(number + 1, ()))))
+    return CleanPage(
+        *(annotation.document, labels, probabilities if len(probabilities) == len(labels) else ()),
+        roles=roles if len(roles) == len(labels) else (),
+    )
+
+
+def _role(comments: Sequence[str]) -> Role | None:
+    """Return the role in the comments after a block, if there is a valid one."""
+    names = [line.removeprefix(_ROLE).strip() for line in comments if line.startswith(_ROLE)]
+    return Role(names[-1]) if names and names[-1] in set(Role) else None
 
 
 def load_anno(path: Path, cuts: Cuts) -> CleanPage:
@@ -325,7 +338,7 @@ def _recut(file: _File, cuts: Cuts) -> Annotation:
     old_labels = tuple(Label(row.label) for row in file.rows[:-1])
     old_probabilities = tuple(row.probability for row in file.rows[:-1])
     if find_difference(document, as_written) is None:
-        return Annotation(document, old_labels, old_probabilities)
+        return Annotation(document, old_labels, old_probabilities, file.comments)
     old_blocks = [block.index for block in as_written.blocks for char in block.text if not char.isspace()]
     labels: list[Label] = []
     probabilities: list[float | None] = []

@@ -42,11 +42,14 @@ def render_jsonl(page: CleanPage) -> str:
     document, facts = page.document, page.metadata
     probabilities = page.probabilities or (None,) * len(page.labels)
     all_spans = page.spans or (None,) * len(page.labels)
-    rows = zip(page.labels, probabilities, document.paths(), document.texts, all_spans, strict=True)
+    roles = page.roles or (None,) * len(page.labels)
+    rows = zip(page.labels, roles, probabilities, document.paths(), document.texts, all_spans, strict=True)
     blocks = (
-        {"label": str(label), "probability": probability, "path": path, "text": text}
+        {"label": str(label)}
+        | ({} if role is None else {"role": str(role)})
+        | {"probability": probability, "path": path, "text": text}
         | ({} if spans is None else {"kept": spans})
-        for label, probability, path, text, spans in rows
+        for label, role, probability, path, text, spans in rows
     )
     # Lists of blocks are written one after another, because all blocks as objects would take much memory.
     written = [_json(some)[1:-1] for some in iter(lambda: [*islice(blocks, STRIDE)], [])]

@@ -25,6 +25,7 @@ from victorpy.document import Document, Elements, Label
 from victorpy.errors import DataError, VictorError
 from victorpy.labellers.base import Labels
 from victorpy.methods import CONFIG, Method
+from victorpy.model.parts import AS_LABELLED
 from victorpy.outputs import OUTPUTS, CleanPage
 from victorpy.peers import load_peer
 from victorpy.research.datasets import VALUE_KINDS, GoldPage, Warn, parse_data, read_dataset, set_name
@@ -171,7 +172,7 @@ class MethodAtSite:
                 cleaner = Cleaner(labeller, config)
 
         def run(gold: GoldPage) -> Cleaned:
-            page = cleaner.document(gold.html, gold.url or None)
+            page = cleaner.document(gold.html, gold.url or None, parts=AS_LABELLED)
             return Cleaned(OUTPUTS.get("text").render(page), page)
 
         self._run = run
