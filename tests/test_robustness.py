@@ -113,7 +113,7 @@ def test_page_left_empty_in_doubt_is_reported_with_a_remedy(tmp_path):
     assert clean("--favor", "recall", *given).stdout
 
 
-@pytest.mark.parametrize("name", ["default", "cleaneval"])
+@pytest.mark.parametrize("name", ["default", "cleaneval", "site"])
 def test_a_bundled_model_was_trained_with_the_shipped_config_of_its_name(name):
     assert load_model(name).config.differences(load_config(name)) == []
 
