@@ -432,7 +432,7 @@ def test_tei_of_a_page_without_metadata_is_complete():
     find = tei("<p>tea</p>")
     assert find("string(//t:publicationStmt/t:publisher)") == "unknown"
     assert find("//t:publicationStmt/t:date | //t:titleStmt/t:author | //t:abstract") == []
-    assert len(find("//t:sourceDesc/t:bibl/t:ptr")) == 1
+    assert find("//t:sourceDesc/t:bibl/t:ptr") == []
 
 
 def test_tei_has_tables_of_rows_of_cells():
@@ -441,7 +441,8 @@ def test_tei_has_tables_of_rows_of_cells():
     (division,) = tei(html)("//t:body/t:div")
     assert [etree.QName(element).localname for element in division] == ["head", "p", "table", "list"]
     rows = division.xpath("t:table/t:row", namespaces=TEI)
-    assert [[cell.text for cell in row] for row in rows] == [["Tea", "Cups"], ["green", "2 or 3"], ["black", "5"]]
+    cells = [[" ".join(cell.itertext()) for cell in row] for row in rows]
+    assert cells == [["Tea", "Cups"], ["green", "2 or 3"], ["black", "5"]]
     assert [row.get("role") for row in rows] == ["label", None, None]
     assert [cell.get("role") for cell in rows[1]] == ["label", None]
 

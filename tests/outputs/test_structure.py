@@ -165,6 +165,7 @@ def test_links_to_authors_and_to_the_page_of_an_image_are_left_out(link, written
         ('<div class="alert alert-danger">Hot.</div>', "> [!CAUTION]\n> Hot."),
         ('<div class="alert">Hot.</div>', "Hot."),
         ("<blockquote>Hot.</blockquote>", "> Hot."),
+        (f'<div class="admonition tip">{BOX.format("warning", "Warning")}</div>', "> [!TIP]\n> > [!WARNING]\n> > Hot."),
     ],
 )  # fmt: skip
 def test_box_is_a_quotation_with_its_type(box, written):
@@ -184,6 +185,11 @@ def test_cells_that_span_rows_and_columns_stay_in_their_columns(span, rows, html
     page = page_of(f"<table><tr><th>x<th>y<th>z<tr><td {span}>a<td>b<td>c<tr><td>d<td>e</table>")
     assert render("markdown", page).splitlines()[2:] == rows
     assert html in render("html", page)
+
+
+def test_box_in_an_item_keeps_the_marker_of_the_item():
+    page = page_of('<ul><li>Tea<li><div class="alert alert-warning">Hot.</div></ul>', "list")
+    assert render("markdown", page) == "- Tea\n\n- > [!WARNING]\n  > Hot.\n"
 
 
 def test_huge_span_is_bounded():

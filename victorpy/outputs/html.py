@@ -1,19 +1,18 @@
-"""The HTML output format."""
+"""The HTML output format, and the writer that formats with tags share."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
+from typing import ClassVar
 
 from victorpy.document import Label
 from victorpy.outputs.base import CleanPage, Segment, output
 from victorpy.outputs.images import Image
-from victorpy.outputs.structure import Part, Places, Run, Structure, count_shared
+from victorpy.outputs.structure import Part, Place, Places, Run, Structure, count_shared
 from victorpy.outputs.tables import Cell, Table, without_controls
-
-_TAGS = {"bold": "strong", "italic": "em", "code": "code", "strike": "del", "sub": "sub", "sup": "sup"}
 
 
 @output("html", ".html")
@@ -21,115 +20,178 @@ def render_html(page: CleanPage) -> str:
     """HTML: a complete page with headings, paragraphs, lists, tables, links and emphasis."""
     title = html.escape(without_controls(page.document.title))
     head = f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n</head>\n<body>\n'
-    lines = _flow(Structure.of(page))
+    lines = MarkupWriter(Structure.of(page)).flow()
     return head + "".join(line + "\n" for line in lines) + "</body>\n</html>\n"
 
 
-def _flow(structure: Structure, flow: Iterable[Part] | None = None, within: int = -1) -> list[str]:
-    """Write parts inside their quotations and lists."""
-    lines: list[str] = []
-    previous: Places = ()
-    for part, places in structure.outline(flow, within):
-        _move(lines, previous, places)
-        starts_item = len(places) > count_shared(previous, places) and places[-1].is_item
-        if isinstance(part, Table):
-            rows = [f"<tr>{''.join(_cell(cell, structure) for cell in row)}</tr>" for row in part.rows]
-            if part.has_header:
-                rows[0] = f"<thead>\n{rows[0]}\n</thead>"
-            lines += ["<table>", *rows, "</table>"]
-        elif isinstance(part, Image):
-            lines.append(_image(part, structure))
-        elif part.preformatted:
-            part_runs = structure.runs(part)
-            text = _links(run._replace(styles=run.styles - {"code"}) for run in part_runs)
-            language = structure.code_language(part)
-            if language:
-                text = f'<code class="language-{language}">{text}</code>'
-            elif any("code" in run.styles for run in part_runs):
-                text = f"<code>{text}</code>"
-            lines.append(f"<pre>{text}</pre>")
-        elif starts_item and part.label is not Label.HEADER:
-            lines[-1] += _inline(part, structure)
-        else:
-            tag = f"h{part.heading_level}" if part.label is Label.HEADER else "p"
-            lines.append(f"<{tag}>{_inline(part, structure)}</{tag}>")
-        previous = places
-    _move(lines, previous, ())
-    return lines
+def start_tag(name: str, attributes: Mapping[str, object]) -> str:
+    """Write a start tag. Attributes without a value are left out.
+
+    >>> start_tag("cell", {"cols": 2, "role": ""})
+    '<cell cols="2">'
+    """
+    written = [f' {key}="{html.escape(str(value))}"' for key, value in attributes.items() if value not in {"", None}]
+    return f"<{name}{''.join(written)}>"
 
 
-def _move(lines: list[str], previous: Places, places: Places) -> None:
-    """Close the quotations and items of the previous part, and open those of the next part."""
-    shared = count_shared(previous, places)
-    sibling = None  # the previous item of the same list
-    if shared < min(len(previous), len(places)):
-        old, new = previous[shared], places[shared]
-        if old.is_item and new.is_item and old.list == new.list:
-            sibling = old
-    for level in range(len(previous) - 1, shared - 1, -1):
-        place = previous[level]
-        if not place.is_item:
-            lines.append("</blockquote>" if place.kind == "quote" else "</aside>")
-            continue
-        if lines[-1].startswith("<li"):
-            lines[-1] += "</li>"
-        else:
-            lines.append("</li>")
-        if level > shared or not sibling:
-            lines.append("</ul>" if place.number is None else "</ol>")
-    for place in places[shared:]:
-        if place.kind == "quote":
-            lines.append(f'<blockquote class="{place.mark.lower()}">' if place.mark else "<blockquote>")
-        elif place.kind == "note":
-            lines.append(f'<aside id="fn{place.mark}" role="doc-footnote">')
-        else:
-            if not sibling:
-                lines.append("<ul>" if place.number is None else "<ol>")
-            expected_number = (sibling.number or 0) + 1 if sibling else 1
-            has_gap = place.number not in {None, expected_number}  # previous items were dropped
-            item = f'<li value="{place.number}">' if has_gap else "<li>"
-            checked = ' checked=""' if place.mark == "x" else ""
-            lines.append(f'{item}<input type="checkbox" disabled=""{checked} /> ' if place.mark else item)
-        sibling = None
+def _nesting(style: str) -> tuple[bool, str]:
+    return style != "code", style  # code is inside other styles
 
 
-def _inline(segment: Segment, structure: Structure) -> str:
-    return _links(structure.runs(segment)).strip().replace("\n", "<br>\n")
+class MarkupWriter:
+    """Writes the structure of a page as lines of HTML. Subclasses write other languages with tags."""
 
+    quote, note, item = "blockquote", "aside", "li"
+    line_break = "<br>\n"
+    styles: ClassVar = {"bold": "strong", "italic": "em", "code": "code", "strike": "del", "sub": "sub", "sup": "sup"}
 
-def _links(all_runs: Iterable[Run]) -> str:
-    """Write runs with their styles and links."""
-    written = []
-    for _, group in groupby(all_runs, attrgetter("link")):
-        text = href = ""
-        for run in group:
-            run_text = html.escape(run.text, quote=False)
-            if run.note:
-                run_text = f'<sup><a href="#fn{run.note}" role="doc-noteref">{run_text}</a></sup>'
-            for style in sorted(run.styles):
-                run_text = f"<{_TAGS[style]}>{run_text}</{_TAGS[style]}>"
-            text += run_text
-            href = run.href
-        written.append(f'<a href="{html.escape(href)}">{text}</a>' if href else text)
-    return "".join(written)
+    def __init__(self, structure: Structure) -> None:
+        self.structure = structure
 
+    def flow(self, flow: Iterable[Part] | None = None, within: int = -1) -> list[str]:
+        """Write parts inside their quotations, lists and notes."""
+        lines: list[str] = []
+        previous: Places = ()
+        for part, places in self.structure.outline(flow, within):
+            self._move(lines, previous, places)
+            starts_item = len(places) > count_shared(previous, places) and places[-1].is_item
+            if isinstance(part, Table):
+                lines += self.table(part)
+            elif isinstance(part, Image):
+                lines.append(self.image(part))
+            elif part.preformatted:
+                lines.append(self.listing(part))
+            elif part.label is Label.HEADER:
+                lines.append(self.heading(part, places))
+            elif starts_item:
+                lines[-1] += self.inline(part)
+            else:
+                lines.append(f"<p>{self.inline(part)}</p>")
+            previous = places
+        self._move(lines, previous, ())
+        return lines
 
-def _image(image: Image, structure: Structure) -> str:
-    address, alt = html.escape(image.address), html.escape(image.alt)
-    written = f'<a href="{address}">{alt}</a>' if image.is_embedded else f'<img src="{address}" alt="{alt}" />'
-    if image.link and not image.is_embedded:
-        written = f'<a href="{html.escape(image.link)}">{written}</a>'
-    if not image.caption:
-        return f"<p>{written}</p>"
-    caption = "<br>\n".join(_inline(segment, structure) for segment in image.caption)
-    return f"<figure>\n{written}\n<figcaption>{caption}</figcaption>\n</figure>"
+    def _move(self, lines: list[str], previous: Places, places: Places) -> None:
+        """Close the quotations, items and notes of the previous part, and open those of the next part."""
+        shared = count_shared(previous, places)
+        sibling = None  # the previous item of the same list
+        if shared < min(len(previous), len(places)):
+            old, new = previous[shared], places[shared]
+            if old.is_item and new.is_item and old.list == new.list:
+                sibling = old
+        for level in range(len(previous) - 1, shared - 1, -1):
+            place = previous[level]
+            if not place.is_item:
+                lines.append(f"</{self.quote if place.kind == 'quote' else self.note}>")
+                continue
+            if lines[-1].startswith(f"<{self.item}"):
+                lines[-1] += f"</{self.item}>"
+            else:
+                lines.append(f"</{self.item}>")
+            if level > shared or not sibling:
+                lines.append(f"</{self.list_tag(place)[0]}>")
+        for place in places[shared:]:
+            if place.is_item:
+                if not sibling:
+                    lines.append(start_tag(*self.list_tag(place)))
+                lines.append(self.start_item(place, (sibling.number or 0) + 1 if sibling else 1))
+            else:
+                lines.append(self.start_note(place) if place.kind == "note" else self.start_quote(place))
+            sibling = None
 
+    def start_quote(self, place: Place) -> str:
+        """Open a quotation, or a box with its type."""
+        return start_tag(self.quote, {"class": place.mark.lower()})
 
-def _cell(cell: Cell, structure: Structure) -> str:
-    tag = "th" if cell.is_heading else "td"
-    is_plain = len(cell.segments) == 1 and not cell.segments[0].preformatted
-    lines = [_inline(cell.segments[0], structure)] if is_plain else _flow(structure, cell.segments, cell.element)
-    spans = (f' colspan="{cell.width}"' if cell.width > 1 else "") + (
-        f' rowspan="{cell.height}"' if cell.height > 1 else ""
-    )
-    return f"<{tag}{spans}>{chr(10).join(lines)}</{tag}>"
+    def start_note(self, place: Place) -> str:
+        """Open a note."""
+        return start_tag(self.note, {"id": f"fn{place.mark}", "role": "doc-footnote"})
+
+    def list_tag(self, place: Place) -> tuple[str, dict[str, object]]:
+        """Return the name and attributes of the list around an item."""
+        return "ul" if place.number is None else "ol", {}
+
+    def start_item(self, place: Place, expected_number: int) -> str:
+        """Open an item. If its number is not the expected one, previous items were dropped."""
+        value = "" if place.number in {None, expected_number} else place.number
+        checked = ' checked=""' if place.mark == "x" else ""
+        box = f'<input type="checkbox" disabled=""{checked} /> ' if place.mark else ""
+        return start_tag(self.item, {"value": value}) + box
+
+    def heading(self, segment: Segment, places: Places) -> str:
+        """Write a heading."""
+        tag = f"h{segment.heading_level}"
+        return f"<{tag}>{self.inline(segment)}</{tag}>"
+
+    def listing(self, segment: Segment) -> str:
+        """Write lines of code."""
+        runs = self.structure.runs(segment)
+        text = self.links(run._replace(styles=run.styles - {"code"}) for run in runs)
+        language = self.structure.code_language(segment)
+        if language:
+            text = f'<code class="language-{language}">{text}</code>'
+        elif any("code" in run.styles for run in runs):
+            text = f"<code>{text}</code>"
+        return f"<pre>{text}</pre>"
+
+    def table(self, table: Table) -> list[str]:
+        """Write a table."""
+        rows = [f"<tr>{''.join(map(self._cell, row))}</tr>" for row in table.rows]
+        if table.has_header:
+            rows[0] = f"<thead>\n{rows[0]}\n</thead>"
+        return ["<table>", *rows, "</table>"]
+
+    def _cell(self, cell: Cell) -> str:
+        tag = "th" if cell.is_heading else "td"
+        spans = {"colspan": cell.width, "rowspan": cell.height}
+        attributes = {name: size for name, size in spans.items() if size > 1}
+        return f"{start_tag(tag, attributes)}{self.cell_content(cell)}</{tag}>"
+
+    def cell_content(self, cell: Cell) -> str:
+        """Write the content of a cell: a line of text, or several parts."""
+        if len(cell.segments) == 1 and not cell.segments[0].preformatted:
+            return self.inline(cell.segments[0])
+        return "\n".join(self.flow(cell.segments, cell.element))
+
+    def image(self, image: Image) -> str:
+        """Write an image with its caption."""
+        address, alt = html.escape(image.address), html.escape(image.alt)
+        written = f'<a href="{address}">{alt}</a>' if image.is_embedded else f'<img src="{address}" alt="{alt}" />'
+        if image.link and not image.is_embedded:
+            written = f'<a href="{html.escape(image.link)}">{written}</a>'
+        if not image.caption:
+            return f"<p>{written}</p>"
+        return f"<figure>\n{written}\n<figcaption>{self.caption(image)}</figcaption>\n</figure>"
+
+    def caption(self, image: Image) -> str:
+        """Write the caption of an image."""
+        return self.line_break.join(map(self.inline, image.caption))
+
+    def inline(self, segment: Segment) -> str:
+        """Write the text of a segment with its styles and links."""
+        return self.links(self.structure.runs(segment)).strip().replace("\n", self.line_break)
+
+    def links(self, runs: Iterable[Run]) -> str:
+        """Write runs with their styles and links."""
+        written = []
+        for _, group in groupby(runs, attrgetter("link")):
+            text = href = ""
+            for run in group:
+                run_text = html.escape(run.text, quote=False)
+                if run.note:
+                    run_text = self.reference(run_text, run.note)
+                for style in sorted(run.styles, key=_nesting):
+                    name = self.styles[style]
+                    run_text = f"<{name}>{run_text}</{name.partition(' ')[0]}>"
+                text += run_text
+                href = run.href
+            written.append(self.link(text, href) if href else text)
+        return "".join(written)
+
+    def reference(self, text: str, note: str) -> str:
+        """Write a reference to a note."""
+        return f'<sup><a href="#fn{html.escape(note)}" role="doc-noteref">{text}</a></sup>'
+
+    def link(self, text: str, address: str) -> str:
+        """Write a link around markup."""
+        return f'<a href="{html.escape(address)}">{text}</a>'

@@ -108,13 +108,13 @@ def render_markdown(page: CleanPage, page_parts: Sequence[Part] | None = None) -
             text = _inline(part, structure)
         if places:  # repeat only the markers of open quotations
             indents = [_indent(markers[place]) for place in places]
-            first = "".join([*indents[:shared], *(markers[place] for place in places[shared:])])
-            boxes = [
-                level for level in range(shared, len(places)) if places[level].kind == "quote" and places[level].mark
-            ]
-            if boxes:
-                around = "".join(indents[: boxes[0]])
-                first = f"{around}{_QUOTE}[!{places[boxes[0]].mark}]\n{''.join(indents)}"
+            first, prefix = "", "".join(indents[:shared])
+            for level, place in enumerate(places[shared:], shared):
+                prefix += markers[place]
+                if place.kind == "quote" and place.mark:
+                    first += f"{prefix}[!{place.mark}]\n"
+                    prefix = "".join(indents[: level + 1])
+            first += prefix
             indent = "".join(indents)
             lines = text.split("\n")
             rest = [indent + line if line else indent.rstrip() for line in lines[1:]]
