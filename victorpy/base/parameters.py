@@ -22,13 +22,13 @@ _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 _COMMA = re.compile(r",(?![^()]*\))")  # outside parentheses
 
 
-def split_names(names: str) -> list[tuple[str, list[str]]]:
-    """Split a comma-separated list of methods with parameters.
+def split_names(names: str, kind: str = "method") -> list[tuple[str, list[str]]]:
+    """Split a comma-separated list of methods or formats with parameters.
 
     >>> split_names("crf, sst(t=0.4, gamma=0.9)")
     [('crf', []), ('sst', ['t=0.4', 'gamma=0.9'])]
     """
-    return [split_name(entry.strip()) for entry in _COMMA.split(names)]
+    return [split_name(entry.strip(), kind) for entry in _COMMA.split(names)]
 
 
 def split_name(entry: str, kind: str = "method") -> tuple[str, list[str]]:

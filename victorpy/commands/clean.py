@@ -45,6 +45,7 @@ from victorpy.errors import ConfigError, DataError, OutputError, visible
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import Method
 from victorpy.outputs import Output, find_output
+from victorpy.outputs.base import json_line
 from victorpy.sites.grouping import SAMPLE
 
 FEW = 50
@@ -119,8 +120,7 @@ def run(arguments: Arguments) -> int:
     with ExitStack() as stack:
         write = None
         if plan.output is None:
-            titled = not (output.joins or pages == 1)
-            write = stack.enter_context(_open_stream(arguments.output, output, titled))
+            write = stack.enter_context(_open_stream(arguments.output, output, several=pages != 1))
         options = {"quiet": arguments.quiet, "force": arguments.force, "log": arguments.log_json, "seen": seen}
         summary = run_plan(plan, sys.stderr, write, guarded=not 0 < pages <= FEW, **options)
     _shared.write_summary(arguments.summary, summary)
@@ -251,12 +251,14 @@ def _refuse_inputs(target: str | None, plan: Plan) -> None:
 
 
 @contextmanager
-def _open_stream(target: str | None, output: Output, titled: bool) -> Iterator[Write]:
-    """Open standard output or a file for texts. With `titled`, the page's name is printed above each text."""
+def _open_stream(target: str | None, output: Output, several: bool) -> Iterator[Write]:
+    """Open standard output or a file for texts."""
     path = None if target is None or target == "-" else Path(target)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
     stream = sys.stdout if path is None else path.open("w", encoding="utf-8", newline="")
+    titled = several and (output.is_titled or not output.joins)
+    before, after = output.around if several else ("", "")
     is_first = True
 
     def write(record: Record, outcome: Outcome) -> None:
@@ -265,12 +267,17 @@ def _open_stream(target: str | None, output: Output, titled: bool) -> Iterator[W
             return
         if titled:
             stream.write(f"{'' if is_first else chr(10)}==> {visible(record.name)} <==\n")
-        stream.write(output.header + outcome.text if is_first or titled else outcome.text)
+        text = outcome.text
+        if output.together:
+            text = json_line(output.together, outcome.url, outcome.title, text, outcome.columns)
+        stream.write(output.header + text if is_first or titled else text)
         stream.flush()
         is_first = False
 
     try:
+        stream.write(before)
         yield write
+        stream.write(after)
         if path is not None and not path.exists():
             raise OutputError(f"{path}: the file was removed during the run")
     finally:

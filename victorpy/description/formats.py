@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
@@ -14,13 +11,13 @@ from victorpy.base.parameters import parse_settings
 from victorpy.description.record import DocView, Parameters, category_model, describe
 from victorpy.description.terms import check_packages
 from victorpy.document import STRIDE
-from victorpy.errors import visible
 from victorpy.outputs import CleanPage
 from victorpy.outputs.base import OUTPUTS, Output
+from victorpy.outputs.csv import csv_row
 from victorpy.outputs.markdown import front_matter, render_markdown
 from victorpy.outputs.structure import Structure
 from victorpy.outputs.tables import Part, parts
-from victorpy.outputs.xml import Header, write_tei
+from victorpy.outputs.xml import CORPUS, Header, write_tei
 
 Writer = Callable[[DocView, CleanPage, Sequence[Part] | None], str]
 """Writes a record. Receives the parts of the content, unless the page is so large that they are created when used."""
@@ -29,8 +26,6 @@ _FIELDS = tuple(field.name for field in fields(DocView))
 _ELSEWHERE = frozenset(["content", "title", "language", "confidence", "losses"])
 _COLUMNS = tuple(name for name in _FIELDS if name not in _ELSEWHERE)
 """Columns that a record adds to a batch row. The other fields replace columns that every row has."""
-
-_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")  # spreadsheets accept wide signs too
 
 
 def record_output(
@@ -59,7 +54,9 @@ def record_output(
         suffix,
         description,
         render=lambda page: tabulate(page)[0],
-        joins=suffix in {".jsonl", ".csv"},
+        joins=True,
+        is_titled=suffix == ".md",
+        around=CORPUS if suffix == ".xml" else ("", ""),
         wants_metadata=True,
         header=header,
         columns=_COLUMNS,
@@ -88,19 +85,7 @@ def write_csv(record: DocView, page: CleanPage, page_parts: Sequence[Part] | Non
             cells.append("; ".join(item["url"] if isinstance(item, dict) else item for item in value))
         else:
             cells.append("" if value is None else str(value))
-    return _csv_row(cells)
-
-
-def _csv_row(cells: Sequence[str]) -> str:
-    """Write cells as in RFC 4180, but with Unix line ends.
-
-    Spreadsheet programs run a cell that begins with one of =+-@ as a formula, so such a cell begins with an apostrophe.
-    """
-    stream = io.StringIO()
-    shown = (visible(cell, keep_lines=True) for cell in cells)
-    safe = [f"'{cell}" if _FORMULA.match(cell) else cell for cell in shown]
-    csv.writer(stream, lineterminator="\n").writerow(safe)
-    return stream.getvalue()
+    return csv_row(cells)
 
 
 def write_tei_record(record: DocView, page: CleanPage, page_parts: Sequence[Part] | None) -> str:
@@ -134,6 +119,6 @@ for _name, _suffix, _description, _write, _header in (
     ),
     ("docview-tei", ".xml", "DocView as TEI: the record in the header, the content below.", write_tei_record, ""),
     ("docview-markdown", ".md", "DocView as Markdown, the record in its front matter.", write_markdown, ""),
-    ("docview-csv", ".csv", "DocView as CSV, one row per page.", write_csv, _csv_row(_FIELDS)),
+    ("docview-csv", ".csv", "DocView as CSV, one row per page.", write_csv, csv_row(_FIELDS)),
 ):
     OUTPUTS.add(_name, record_output(_name, _suffix, _description, _write, _header))

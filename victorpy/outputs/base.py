@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import urljoin
 
-from victorpy.base.parameters import split_name
+from victorpy.base.parameters import split_names
 from victorpy.base.registry import Registry
 from victorpy.document import STRIDE, Block, Document, Label, Metadata, Role, Spans
 from victorpy.errors import ConfigError
@@ -115,6 +116,12 @@ class Output:
     """Whether the format writes block features."""
     joins: bool = False
     """Whether one file may contain several pages."""
+    is_titled: bool = False
+    """Whether the name of each page is written above it if there are several."""
+    around: tuple[str, str] = ("", "")
+    """Text at the start and at the end of a file with several pages."""
+    together: tuple[str, ...] = ()
+    """Names of the formats that are written together, if there are several."""
     wants_metadata: bool = False
     """Whether the format writes page metadata."""
     header: str = ""
@@ -141,8 +148,43 @@ OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs", "victo
 
 
 def find_output(format: str) -> Output:
-    """Find a format by name, with optional parameters: ``docview(keywords=5)``."""
-    name, settings = split_name(format, "format")
+    """Find a format by name, with optional parameters: ``docview(keywords=5)``.
+
+    Several formats, such as ``text,markdown``, are one format with a column for each of them.
+    """
+    found = [_find_one(*named) for named in split_names(format, "format")]
+    names = [output.name for output in found]
+    if len(set(names)) < len(names):
+        raise ConfigError(f"{format!r} contains a format twice")
+    if len(found) == 1:
+        return found[0]
+
+    def tabulate(page: CleanPage) -> tuple[str, dict[str, Any]]:
+        """Return the first format as text, and the others as columns."""
+        first, *others = [output.render(page) for output in found]
+        return first, dict(zip(names[1:], others, strict=True))
+
+    return Output(
+        format,
+        ".jsonl",
+        "Several formats in one JSON object per page.",
+        render=lambda page: json_line(names, page.document.url, page.document.title, *tabulate(page)),
+        joins=True,
+        together=tuple(names),
+        columns=tuple(names[1:]),
+        tabulate=tabulate,
+        wants_features=any(output.wants_features for output in found),
+        wants_metadata=any(output.wants_metadata for output in found),
+        wants_layout=any(output.wants_layout for output in found),
+    )
+
+
+def json_line(names: Sequence[str], url: str, title: str, text: str, columns: Mapping[str, Any]) -> str:
+    """Write a page in several formats as a line of JSON."""
+    return json.dumps({"url": url, "title": title, names[0]: text, **columns}, ensure_ascii=False) + "\n"
+
+
+def _find_one(name: str, settings: Sequence[str]) -> Output:
     output = OUTPUTS.get(name)
     if output.check is not None:
         output.check()
@@ -153,27 +195,15 @@ def find_output(format: str) -> Output:
     return output.configure(settings)
 
 
-def output(
-    name: str,
-    suffix: str,
-    wants_features: bool = False,
-    joins: bool = False,
-    wants_metadata: bool = False,
-    wants_layout: bool = False,
-    wants_facts: bool = False,
-    configure: Callable[[Sequence[str]], Output] | None = None,
-) -> Callable[[AnyRenderer], AnyRenderer]:
-    """Register a function as an output format, described by the first line of its docstring."""
+def output(name: str, suffix: str, **options: Any) -> Callable[[AnyRenderer], AnyRenderer]:
+    """Register a function as an output format, described by the first line of its docstring.
+
+    The options are fields of `Output`.
+    """
 
     def register(function: AnyRenderer) -> AnyRenderer:
         description = (function.__doc__ or "").strip().partition("\n")[0]
-        described = Output(
-            *(name, suffix, description, function, wants_features, joins, wants_metadata),
-            wants_layout=wants_layout,
-            wants_facts=wants_facts,
-            configure=configure,
-        )
-        OUTPUTS.add(name, described)
+        OUTPUTS.add(name, Output(name, suffix, description, function, **options))
         return function
 
     return register

@@ -80,7 +80,7 @@ def _facts(page: CleanPage) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value not in {"", None}}
 
 
-@output("markdown", ".md", configure=_configure)
+@output("markdown", ".md", joins=True, is_titled=True, configure=_configure)
 def render_markdown(page: CleanPage, page_parts: Sequence[Part] | None = None) -> str:
     """Markdown: headings, lists, tables, links, emphasis, code and quotes."""
     structure = Structure.of(page, page_parts)

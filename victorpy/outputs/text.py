@@ -14,7 +14,7 @@ from victorpy.outputs.tables import Part, parts
 _CLEANEVAL_TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 
 
-@output("text", ".txt")
+@output("text", ".txt", joins=True, is_titled=True)
 def render_text(page: CleanPage, page_parts: Sequence[Part] | None = None) -> str:
     """Plain text: a blank line between segments, one line per list item or table row."""
     written: list[str] = []

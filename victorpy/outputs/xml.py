@@ -25,7 +25,16 @@ _LANGUAGE = re.compile("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 _DATE = re.compile("[0-9]{4}(?:-[0-9]{2}){0,2}")
 
 
-@output("xml", ".xml", wants_metadata=True)
+CORPUS = (
+    f'<teiCorpus xmlns="{_TEI}">\n<teiHeader><fileDesc><titleStmt><title>Web pages</title></titleStmt>'
+    "<publicationStmt><publisher>unknown</publisher></publicationStmt>"
+    "<sourceDesc><bibl>Web pages</bibl></sourceDesc></fileDesc></teiHeader>\n",
+    "</teiCorpus>\n",
+)
+"""What is around the documents of several pages in one file."""
+
+
+@output("xml", ".xml", wants_metadata=True, joins=True, around=("<docs>\n", "</docs>\n"))
 def render_xml(page: CleanPage) -> str:
     """XML: paragraphs, headings, lists, tables, figures and notes, with the names of TEI but without its header."""
     about = page.metadata or Metadata(title=page.document.title, url=page.document.url)
@@ -35,7 +44,7 @@ def render_xml(page: CleanPage) -> str:
     return xml_text("\n".join(lines)) + "\n"
 
 
-@output("tei", ".xml", wants_metadata=True)
+@output("tei", ".xml", wants_metadata=True, joins=True, around=CORPUS)
 def render_tei(page: CleanPage) -> str:
     """TEI: the facts about the page in the header, its content in the body."""
     about = page.metadata or Metadata(title=page.document.title)

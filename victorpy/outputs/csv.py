@@ -1,0 +1,39 @@
+"""CSV that spreadsheet programs open safely."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+
+from victorpy.document import Metadata
+from victorpy.errors import visible
+from victorpy.outputs.base import CleanPage, output
+from victorpy.outputs.text import render_text
+
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")  # spreadsheets accept wide signs too
+_FACTS = ("url", "title", "author", "date", "language", "site_name")
+
+
+def csv_row(cells: Sequence[str]) -> str:
+    """Write cells as in RFC 4180, but with Unix line ends.
+
+    Spreadsheet programs run a cell that begins with one of =+-@ as a formula, so such a cell begins with an apostrophe.
+
+    >>> csv_row(["tea", "=1+1"])
+    "tea,'=1+1\\n"
+    """
+    stream = io.StringIO()
+    shown = (visible(cell, keep_lines=True) for cell in cells)
+    safe = [f"'{cell}" if _FORMULA.match(cell) else cell for cell in shown]
+    csv.writer(stream, lineterminator="\n").writerow(safe)
+    return stream.getvalue()
+
+
+@output("csv", ".csv", joins=True, wants_metadata=True, header=csv_row([*_FACTS, "confidence", "text"]))
+def render_csv(page: CleanPage) -> str:
+    """CSV: one row per page with its facts and text, safe in spreadsheets."""
+    about = page.metadata or Metadata(title=page.document.title, url=page.document.url)
+    confidence = "" if page.confidence is None else f"{page.confidence:.3f}"
+    return csv_row([*(getattr(about, name) for name in _FACTS), confidence, render_text(page)])

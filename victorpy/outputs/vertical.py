@@ -1,0 +1,79 @@
+"""Formats for corpus managers such as Sketch Engine and NoSketch Engine."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+
+from victorpy.base.words import icu_pieces
+from victorpy.document import Label, Metadata
+from victorpy.errors import require
+from victorpy.outputs.base import CleanPage, output
+from victorpy.outputs.html import start_tag
+from victorpy.outputs.images import Image
+from victorpy.outputs.structure import Structure
+from victorpy.outputs.tables import Table, without_controls
+
+_ATTRIBUTES = {**{name: name for name in ("url", "title", "author", "date")}, "language": "lang", "site_name": "site"}
+
+
+@output("prevertical", ".prevert", joins=True, wants_metadata=True)
+def render_prevertical(page: CleanPage) -> str:
+    """Prevertical for Sketch Engine: <doc> with attributes, and <p> around each paragraph or heading."""
+    lines = [_document_tag(page)]
+    for tag, text in _paragraphs(page):
+        lines += [tag, html.escape(text, quote=False), "</p>"]
+    return "\n".join([*lines, "</doc>"]) + "\n"
+
+
+def _check() -> None:
+    require(["icu4py"], "docview", "finding words and sentences")
+
+
+@output("vertical", ".vert", joins=True, wants_metadata=True, check=_check)
+def render_vertical(page: CleanPage) -> str:
+    """Vertical for Sketch Engine: one word per line, with <doc>, <p> and <s>, and <g/> where there is no space."""
+    root = next(iter(page.document.elements.attributes), {})
+    language = (page.metadata.language if page.metadata else "") or root.get("lang", "") or "en"
+    lines = [_document_tag(page)]
+    for tag, text in _paragraphs(page):
+        lines.append(tag)
+        for sentence in icu_pieces("SentenceBreaker", text, language):
+            words = [*_words(sentence, language)]
+            if words:
+                lines += ["<s>", *words, "</s>"]
+        lines.append("</p>")
+    return "\n".join([*lines, "</doc>"]) + "\n"
+
+
+def _words(sentence: str, language: str) -> Iterator[str]:
+    """Yield the words and signs of a sentence, with <g/> between those that are not separated."""
+    is_separated = True
+    for piece in icu_pieces("WordBreaker", sentence, language):
+        word = piece.strip()
+        if word:
+            if not is_separated:
+                yield "<g/>"
+            yield html.escape(word, quote=False)
+        is_separated = not word
+
+
+def _document_tag(page: CleanPage) -> str:
+    about = page.metadata or Metadata(title=page.document.title, url=page.document.url)
+    values = {name: " ".join(without_controls(getattr(about, field)).split()) for field, name in _ATTRIBUTES.items()}
+    return start_tag("doc", values)
+
+
+def _paragraphs(page: CleanPage) -> Iterator[tuple[str, str]]:
+    """Yield each paragraph with its tag, on one line. Marks of notes are left out."""
+    structure = Structure.of(page)
+    for part, _ in structure.outline():
+        if isinstance(part, Table):
+            texts = part.text.split("\n")
+        else:
+            segments = part.caption if isinstance(part, Image) else [part]
+            texts = ["".join(run.text for run in structure.runs(segment) if not run.note) for segment in segments]
+        for text in texts:
+            line = " ".join(text.split())
+            if line:
+                yield '<p heading="1">' if part.label is Label.HEADER else "<p>", line
