@@ -229,7 +229,8 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
         raise ConfigError("--part cannot write a folder of texts; use --to jsonl.gz, parquet or another kind")
     if arguments.to or path.is_dir() or target.endswith("/"):
         return path
-    if is_single or (output.joins and sink_name(target) in {None, "jsonl"} and (path.suffix or is_plain)):
+    joins_always = is_plain and not output.is_titled and not any(output.around)  # whatever the name
+    if is_single or (output.joins and sink_name(target) in {None, "jsonl"} and (path.suffix or joins_always)):
         return None
     if path.suffix and not sink_name(target):
         if path.exists():
