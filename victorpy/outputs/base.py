@@ -176,6 +176,7 @@ def find_output(format: str) -> Output:
         wants_features=any(output.wants_features for output in found),
         wants_metadata=any(output.wants_metadata for output in found),
         wants_layout=any(output.wants_layout for output in found),
+        wants_facts=any(output.wants_facts for output in found),
     )
 
 
