@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _LINES = frozenset(["div", "li", "p", "tr"])
 # Links beside a heading that lead to the heading itself or to an editor.
 _PERMALINK = re.compile(r"(?<!\S)(?:headerlink|hash-link|head(?:er|ing)-?anchor|anchor(?:js)?-link|permalink)\b")
+_PERMALINK_SIGNS = ("¶", "#", "§", "🔗")
 _EDIT_LINK = re.compile(r"(?<!\S)mw-editsection(?!\S)")
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
@@ -284,8 +285,9 @@ class KeptBlocks:
 
 
 def _without_permalinks(block: Block, document: Document) -> Block:
-    """Remove the links to a heading itself and to an editor from the heading."""
-    if len(block.pieces) == 1 or HEADINGS.isdisjoint(block.containers):
+    """Remove the links to a heading itself and to an editor from the heading. Sphinx has such links in other places."""
+    is_heading = not HEADINGS.isdisjoint(block.containers)
+    if len(block.pieces) == 1 or not (is_heading or block.text.endswith(_PERMALINK_SIGNS)):
         return block
     elements = document.elements
     stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
@@ -298,7 +300,7 @@ def _without_permalinks(block: Block, document: Document) -> Block:
         around = elements.attributes[elements.parent[piece.element]].get("class", "")
         names = f"{name} {elements.attributes[piece.element].get('class', '')} {around}"
         has_letters = any(map(str.isalnum, block.text[piece.start : stop]))
-        is_permalink = "#" in href and (not has_letters or _PERMALINK.search(name))
+        is_permalink = "#" in href and ((is_heading and not has_letters) or _PERMALINK.search(name))
         if not is_permalink and not _EDIT_LINK.search(names):
             spans.append((piece.start, stop))
     tidy = block.keeping(tuple(spans)) if len(spans) < len(block.pieces) else block

@@ -29,10 +29,14 @@ _LINE_START = re.compile(
 )
 # TeX between dollar signs or \\( and \\). A dollar sign before a space or a digit does not end a formula: $5 or $10.
 _FORMULA = re.compile(
-    r"\$\$[^$]++\$\$|\$(?![\s$])[^$\n]*+(?<![\s\\])\$(?!\d)|\\\((?:(?!\\\)).)++\\\)|\\\[(?:(?!\\\]).)++\\\]"
+    r"\$\$[^$`]++\$\$|\$(?![\s$])[^$`\n]*+(?<![\s\\])\$(?!\d)|\\\((?:(?!\\\))[^`\n])++\\\)"
+    r"|\\\[(?:(?!\\\])[^`\n])++\\\]"
 )
 _NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # YAML requires an escape
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# Start of a tag, a character reference or the address of a link. A space makes it harmless, and TeX ignores the space.
+_MARKUP_IN_FORMULA = re.compile(r"(<(?=[A-Za-z/!?])|&(?=#?\w+;)|\](?=\())")
+_BRACKET = re.compile(r"(?<!\\)((?:\\\\)*)([\[\]])")
 _QUOTE = "> "
 _MAX_ITEM_NUMBER = 999_999_999
 _HARD_BREAK = "  \n"  # all Markdown dialects support it, and unlike a backslash it adds no visible character
@@ -236,6 +240,8 @@ def _write_runs(segment_runs: Sequence[Run]) -> str:
             written += _emphasise(spans, ")" if number else " ", "[" if number + 1 < len(groups) else " ")
             continue
         text = _emphasise(spans, "[", "]")
+        if "$" in text:
+            text = _BRACKET.sub(r"\1\\\2", text)  # those of formulas; an unbalanced one would end the link
         if text.strip():
             if written.endswith("!"):
                 written = written[:-1] + "\\!"  # "![" would start an image
@@ -267,7 +273,8 @@ def _escape(text: str) -> str:
         return text  # most texts
     written, done = "", 0
     for formula in _FORMULA.finditer(text) if "$" in text or "\\" in text else ():
-        written += _SPECIAL.sub(r"\\\g<0>", text[done : formula.start()]) + formula[0]
+        harmless = _MARKUP_IN_FORMULA.sub(r"\1 ", formula[0])
+        written += _SPECIAL.sub(r"\\\g<0>", text[done : formula.start()]) + harmless
         done = formula.end()
     return written + _SPECIAL.sub(r"\\\g<0>", text[done:])
 

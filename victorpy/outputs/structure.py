@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from victorpy.document import STRIDE, Block, Document, Elements, Label, Piece
-from victorpy.outputs.base import CleanPage, KeptBlocks, Segment, joint, safe_link
+from victorpy.outputs.base import HEADINGS, CleanPage, KeptBlocks, Segment, joint, safe_link
 from victorpy.outputs.images import Image, find_captions, find_images
 from victorpy.outputs.notes import NO_NOTES, Notes, find_notes
 from victorpy.outputs.tables import Part as TextPart
@@ -53,8 +53,13 @@ _NO_LANGUAGES = frozenset(["default", "none", "plain", "plaintext", "text", "txt
 _ELEMENTS_ABOVE_LISTING = 2
 
 # Boxes with notes and warnings, and GitHub's names for their types.
-_BOX = re.compile(r"(?<!\S)(?:[\w-]*admonition|markdown-alert|callout|alert)(?!\S)")
-_BOX_TITLE = re.compile(r"(?<!\S)(?:admonition-title|markdown-alert-title|callout-title|admonitionHeading\w*)(?!\S)")
+_BOX = re.compile(
+    r"(?<!\S)(?:[\w-]*(?:admonition|template-box)|admonitionblock|markdown-alert|(?:bs-)?callout|alert|notecard|hint"
+    r"|notice(?:--\w+)?|custom-block)(?!\S)|^(?:note|tip|important|warning|caution)$"
+)
+_BOX_TITLE = re.compile(
+    r"(?<!\S)(?:(?:admonition-|markdown-alert-|callout-|custom-block-)?title|admonitionHeading\w*)(?!\S)"
+)
 _BOX_TYPES = {
     **dict.fromkeys(["note", "info", "seealso", "abstract", "summary", "secondary", "primary"], "NOTE"),
     **dict.fromkeys(["tip", "hint", "success"], "TIP"),
@@ -397,10 +402,12 @@ class Structure:
         return _Around(marks, reference, is_hidden)
 
     def _is_link(self, element: int) -> bool:
-        """Whether a link belongs to the text. Links to authors in a byline do not."""
+        """Whether a link belongs to the text. Links to authors in a byline and from a heading to itself do not."""
         elements = self.document.elements
         attributes = elements.attributes[element]
         if "href" not in attributes:
+            return False
+        if attributes["href"].startswith("#") and elements.ancestor(element, HEADINGS) >= 0:
             return False
         around = elements.attributes[elements.parent[element]]
         names = " ".join(of.get(name, "") for of in (attributes, around) for name in ("rel", "class", "itemprop"))

@@ -14,6 +14,7 @@ _NUMBERS = re.compile(
     r"|hljs-ln-(?:numbers|n)|react-syntax-highlighter-line-number)(?!\S)"
 )
 _TOOLS = re.compile(r"(?<!\S)(?:toolbar|code-header|copy|copy-(?:button|btn)|btn-clipboard)(?!\S)")
+_LINE = re.compile(r"(?<!\S)(?:line|code-line|token-line)(?!\S)")
 _LINES = re.compile(r"(?<!\S)(?:linenums|code-lines)(?!\S)")
 _BLOCK_STYLE = re.compile(r"white-space\s*:\s*pre|display\s*:\s*block")
 _BUTTONS = frozenset(["button", "clipboard-copy"])
@@ -26,7 +27,10 @@ _PLAYER = re.compile(
 
 
 def clean_listings(root: etree._Element) -> None:
-    """Remove line numbers, gutters and toolbars from listings. Lines in a list become a ``<pre>``."""
+    """Remove line numbers, gutters and toolbars from listings, and separate their lines.
+
+    Lines in a list become a ``<pre>``.
+    """
     around: dict[etree._Element, re.Pattern[str]] = {}
     for listing in [*root.iter("pre")]:
         if next(listing.iterancestors("pre"), None) is not None:
@@ -34,6 +38,10 @@ def clean_listings(root: etree._Element) -> None:
         for element in [*listing.iterdescendants()]:
             if element.tag in _BUTTONS or _NUMBERS.search(element.get("class", "")):
                 _empty(element)
+        lines = [span for span in listing.iter("span") if _LINE.search(span.get("class", ""))]
+        if len(lines) > 1 and not any("\n" in text for text in listing.itertext()):  # a style sheet separates them
+            for line in lines[:-1]:
+                line.tail = "\n" + (line.tail or "")
         ancestors = [*islice(listing.iterancestors(), _MAX_LEVELS)]
         around |= {ancestor: _NUMBERS for ancestor in ancestors if ancestor.tag == "tr"}
         around |= dict.fromkeys(ancestors[:1], _TOOLS)
