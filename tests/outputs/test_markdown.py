@@ -18,37 +18,19 @@ SAMPLES = sorted((Path(__file__).parents[2] / "data").glob("*/*.anno"))
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 OWN_TAGS = {"<br>", "<sub>", "</sub>", "<sup>", "</sup>"}
 
-TEXTS = st.text(st.sampled_from('ab1 \n*_`~<>[]()!#+-.=|&;:$\\\\"^é茶'), min_size=1, max_size=12)
+TEXTS = st.text(st.sampled_from('ab1 \n*_`~<>[]()!#+-.=|&;:$\\"^é茶'), min_size=1, max_size=12)
 FRAGMENTS = st.sampled_from(
     [
-        "<script>alert(1)</script>",
-        "[x](javascript:alert(1))",
-        "![x](data:x,y)",
-        "<http://t.example>",
-        "&lt;b&gt;",
-        "1. a",
-    ]
-    + [
-        "$x <img src=a onerror=b> y$",
-        "$[x](javascript:alert(1))$",
-        "$$a</p><script>$$",
-        "\\\\(<b>\\\\)",
-        "- a",
-        "    a",
-    ]
-    + [
-        "[^1]: a",
-        "[a]: b",
-        "***",
-        "===",
-        "---",
-        "| a | b |",
-        "```",
-        "~~~",
-        "> a",
-        "# a",
-        "<!--",
-        "&amp;",
+        *("<script>alert(1)</script>", "[x](javascript:alert(1))", "![x](data:x,y)", "<http://t.example>", "&lt;b&gt;"),
+        *(
+            "$x <img src=a onerror=b> y$",
+            "$[x](javascript:alert(1))$",
+            "$$a</p><script>$$",
+            "\\(<b>\\)",
+            "- a",
+            "    a",
+        ),
+        *("[^1]: a", "[a]: b", "***", "===", "---", "| a | b |", "```", "~~~", "> a", "# a", "<!--", "&amp;", "1. a"),
         "http://t.example",
     ]
 )

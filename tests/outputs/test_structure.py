@@ -195,6 +195,23 @@ def test_box_in_an_item_keeps_the_marker_of_the_item():
     assert render("markdown", page) == "- Tea\n\n- > [!WARNING]\n  > Hot.\n"
 
 
+COMMENTS = """<p>Tea is hot.</p><ol><li class="comment"><div class="comment-author"><b class="fn">Ann</b> says:</div>
+<time datetime="2024-05-17T10:00">May 17</time><p>Mine is cold.</p><ol class="children"><li class="comment"><div>
+<b class="fn">Bob</b></div><p>Heat it.</p></li></ol></li><li class="comment"><p>First!</p></li></ol>"""
+
+
+def test_comments_are_nested_quotations_with_author_and_date():
+    page = page_of(COMMENTS)
+    assert render("markdown", page) == (
+        "Tea is hot.\n\n> **Ann** says:\n>\n> May 17\n>\n> Mine is cold.\n>\n"
+        "> > **Bob**\n> >\n> > Heat it.\n\n> First!\n"
+    )
+    html = render("html", page)
+    assert '<article class="comment" data-author="Ann" data-date="2024-05-17T10:00">' in html
+    assert html.count("</article>") == 3
+    assert '<quote type="comment" n="Ann 2024-05-17T10:00">' in render("xml", page)
+
+
 def test_huge_span_is_bounded():
     page = page_of("<table><tr><th>x<th>y<tr><td colspan=99999999 rowspan=99999999>a<td>b</table>")
     assert len(render("markdown", page)) + len(render("html", page)) < 2_000

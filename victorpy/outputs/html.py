@@ -41,7 +41,7 @@ def _nesting(style: str) -> tuple[bool, str]:
 class MarkupWriter:
     """Writes the structure of a page as lines of HTML. Subclasses write other languages with tags."""
 
-    quote, note, item = "blockquote", "aside", "li"
+    quote, note, item, comment = "blockquote", "aside", "li", "article"
     line_break = "<br>\n"
     styles: ClassVar = {"bold": "strong", "italic": "em", "code": "code", "strike": "del", "sub": "sub", "sup": "sup"}
 
@@ -82,7 +82,7 @@ class MarkupWriter:
         for level in range(len(previous) - 1, shared - 1, -1):
             place = previous[level]
             if not place.is_item:
-                lines.append(f"</{self.quote if place.kind == 'quote' else self.note}>")
+                lines.append(f"</{getattr(self, place.kind)}>")
                 continue
             if lines[-1].startswith(f"<{self.item}"):
                 lines[-1] += f"</{self.item}>"
@@ -96,7 +96,7 @@ class MarkupWriter:
                     lines.append(start_tag(*self.list_tag(place)))
                 lines.append(self.start_item(place, (sibling.number or 0) + 1 if sibling else 1))
             else:
-                lines.append(self.start_note(place) if place.kind == "note" else self.start_quote(place))
+                lines.append(getattr(self, f"start_{place.kind}")(place))
             sibling = None
 
     def start_quote(self, place: Place) -> str:
@@ -106,6 +106,10 @@ class MarkupWriter:
     def start_note(self, place: Place) -> str:
         """Open a note."""
         return start_tag(self.note, {"id": f"fn{place.mark}", "role": "doc-footnote"})
+
+    def start_comment(self, place: Place) -> str:
+        """Open a comment of a reader."""
+        return start_tag(self.comment, {"class": "comment", "data-author": place.mark, "data-date": place.date})
 
     def list_tag(self, place: Place) -> tuple[str, dict[str, object]]:
         """Return the name and attributes of the list around an item."""

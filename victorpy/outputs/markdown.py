@@ -136,7 +136,7 @@ def _add_markers(markers: _Markers, previous: Places, places: Places, shared: in
     """
     sibling = previous[shared] if shared < len(previous) else None
     for place in places[shared:]:
-        if place.kind == "quote":
+        if place.kind in {"quote", "comment"}:
             markers[place] = _QUOTE
         elif place.kind == "note":
             markers[place] = f"[^{place.mark}]: "
@@ -175,10 +175,10 @@ def _gap(previous: Places, places: Places, shared: int, markers: _Markers) -> st
         if item.number is None:
             may_follow = shared == len(previous) or previous[shared].number is None
         else:
-            may_follow = item.number == 1 and bool(around) and around[-1].kind != "quote"
+            may_follow = item.number == 1 and bool(around) and around[-1].is_item
         if may_follow:
             return "\n"
-    while shared and places[shared - 1].kind != "quote":
+    while shared and places[shared - 1].kind not in {"quote", "comment"}:
         shared -= 1
     return f"\n{''.join(_indent(markers[place]) for place in places[:shared]).rstrip()}\n"
 

@@ -25,6 +25,11 @@ Part = Segment | Table | Image
 
 _ITEMS = frozenset(["li", "dt", "dd"])
 _BYLINE = re.compile(r"(?<![\w-])(?:p-)?(?:author|by-?line)(?![\w-])", re.IGNORECASE)
+_COMMENT_TAGS = frozenset(["article", "div", "li", "section"])
+_COMMENT = re.compile(r"(?<!\S)comment(?!\S)")
+_COMMENT_AUTHOR = re.compile(r"(?<!\S)(?:comment-author|comment__author|author|fn|user-?name)(?!\S)")
+_MAX_COMMENT_HEAD = 40  # elements
+_MAX_AUTHOR = 80  # characters
 _START = re.compile("[+-]?[0-9]{1,9}")
 _MOST_KNOWN = 10_000  # elements whose surroundings are remembered
 _MAX_LINKS = 8  # nested links; browsers allow only one
@@ -71,18 +76,20 @@ _BOX_TYPE = re.compile(rf"(?<![a-zA-Z])({'|'.join(_BOX_TYPES)})(?![a-zA-Z])")
 
 
 class Place(NamedTuple):
-    """A quotation, a list item or a note."""
+    """A quotation, a list item, a note or a reader's comment."""
 
     element: int
     """Number of its element, below -1 for an item without an item element."""
     kind: str
-    """``quote``, ``item`` or ``note``."""
+    """``quote``, ``item``, ``note`` or ``comment``."""
     list: int = -1
     """Number of the list element."""
     number: int | None = None
     """Item number in a numbered list."""
     mark: str = ""
-    """Label of a note, type of a box (``WARNING``), or state of a task (``x`` or a space)."""
+    """Label of a note, type of a box (``WARNING``), state of a task (``x`` or a space), or author of a comment."""
+    date: str = ""
+    """Date of a comment."""
 
     @property
     def is_item(self) -> bool:
@@ -212,13 +219,15 @@ class Structure:
         for number in around:
             if number in self.notes.definitions:
                 places.append(Place(number, "note", mark=self.notes.definitions[number]))
+            elif number in self._comments:
+                places.append(self._comments[number])
             elif number in self._boxes:
                 places.append(Place(number, "quote", mark=self._boxes[number]))
             elif number in open_items or number == innermost or parent[number] in numbered_lists:
                 if tag[number] == "dd" and parent[number] in terms:
                     places.append(terms[parent[number]])
                 places.append(open_items.get(number) or self._item(number, last_items))
-        if is_item and isinstance(part, Segment) and all(place.kind == "quote" for place in places):
+        if is_item and isinstance(part, Segment) and all(place.kind in {"quote", "comment"} for place in places):
             places.append(Place(-2 - part.blocks[0].index, "item"))
         return tuple(places)
 
@@ -232,6 +241,7 @@ class Structure:
         around = known.get(element, ())
         for element in reversed(inner):
             is_place = elements.tag[element] in _ITEMS or element in self._boxes or element in self.notes.definitions
+            is_place = is_place or element in self._comments
             if is_place and len(around) < _MAX_DEPTH:
                 around = (*around, element)
             known[element] = around
@@ -273,6 +283,45 @@ class Structure:
                 if box_type:
                     boxes[number] = _BOX_TYPES[box_type[1]]
         return boxes
+
+    @cached_property
+    def _comments(self) -> dict[int, Place]:
+        """The comments of readers."""
+        elements = self.document.elements
+        comments = {
+            number
+            for number, attributes in enumerate(elements.attributes)
+            if elements.tag[number] in _COMMENT_TAGS
+            and (_COMMENT.search(attributes.get("class", "")) or attributes.get("itemtype", "").endswith("/Comment"))
+        }
+        dates = dict.fromkeys(comments, "")
+        author_at: dict[int, int] = {}  # the innermost element with the name of an author
+        for comment in comments:
+            for number in range(comment + 1, min(elements.stop[comment], comment + _MAX_COMMENT_HEAD)):
+                if number in comments:
+                    break
+                attributes = elements.attributes[number]
+                names = " ".join(attributes.get(name, "") for name in ("class", "itemprop", "rel"))
+                is_first = comment not in author_at or number < elements.stop[author_at[comment]]
+                if is_first and _COMMENT_AUTHOR.search(names):
+                    author_at[comment] = number
+                if elements.tag[number] == "time":
+                    dates[comment] = dates[comment] or attributes.get("datetime", "")
+        author_of = {
+            number: comment
+            for comment, element in author_at.items()
+            for number in range(element, min(elements.stop[element], element + _MAX_COMMENT_HEAD))
+        }
+        authors = dict.fromkeys(comments, "")
+        for block in self.document.each_block() if author_of else ():
+            for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
+                if piece.element in author_of and len(authors[author_of[piece.element]]) < _MAX_AUTHOR:
+                    authors[author_of[piece.element]] += f" {text}"
+        return {
+            number: Place(number, "comment", mark=" ".join(authors[number].split()), date=dates[number].strip())
+            for number in comments
+            if elements.parent[number] not in comments
+        }
 
     @cached_property
     def _tasks(self) -> dict[int, str]:

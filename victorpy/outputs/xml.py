@@ -118,7 +118,7 @@ def _address(url: str) -> str:
 class XmlWriter(MarkupWriter):
     """Writes the structure of a page with the elements of TEI."""
 
-    quote, note, item = "quote", "note", "item"
+    quote, note, item, comment = "quote", "note", "item", "quote"
     line_break = "<lb/>"
     styles: ClassVar = {
         "code": "code",
@@ -136,6 +136,10 @@ class XmlWriter(MarkupWriter):
     def start_note(self, place: Place) -> str:
         """Open a note."""
         return start_tag("note", {"place": "foot", "n": place.mark})
+
+    def start_comment(self, place: Place) -> str:
+        """Open a comment of a reader."""
+        return start_tag("quote", {"type": "comment", "n": f"{place.mark} {place.date}".strip()})
 
     def list_tag(self, place: Place) -> tuple[str, dict[str, object]]:
         """Return the name and attributes of the list around an item."""
