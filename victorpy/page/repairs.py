@@ -38,9 +38,9 @@ def clean_listings(root: etree._Element) -> None:
         for element in [*listing.iterdescendants()]:
             if element.tag in _BUTTONS or _NUMBERS.search(element.get("class", "")):
                 _empty(element)
-        lines = [span for span in listing.iter("span") if _LINE.search(span.get("class", ""))]
-        if len(lines) > 1 and not any("\n" in text for text in listing.itertext()):  # a style sheet separates them
-            for line in lines[:-1]:
+        spans = [span for span in listing.iter("span") if _LINE.search(span.get("class", ""))]
+        if len(spans) > 1 and not any("\n" in text for text in listing.itertext()):  # a style sheet separates them
+            for line in spans[:-1]:
                 line.tail = "\n" + (line.tail or "")
         ancestors = [*islice(listing.iterancestors(), _MAX_LEVELS)]
         around |= {ancestor: _NUMBERS for ancestor in ancestors if ancestor.tag == "tr"}

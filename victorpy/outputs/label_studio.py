@@ -1,0 +1,81 @@
+"""Tasks of Label Studio: every block is a paragraph, and labels are ranges of paragraphs, given by XPath."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from victorpy.config import Cuts
+from victorpy.document import Label
+from victorpy.errors import AnnotationError
+from victorpy.outputs.anno import AnnotationWriter, read_annotation, write_anno
+from victorpy.outputs.base import CleanPage, output
+from victorpy.outputs.tables import without_controls
+
+_PARAGRAPH = re.compile(r"/p\[([0-9]{1,7})\]")
+_TAGS = {"from_name": "label", "to_name": "page", "type": "hypertextlabels"}
+
+
+@output("label-studio", ".json")
+def render_label_studio(page: CleanPage) -> str:
+    """Label Studio: a task with every block as a paragraph, and its label as an XPath range."""
+    texts = [without_controls(text) for text in page.document.texts]
+    results = [
+        {"id": f"b{number}", **_TAGS, "value": _range(number, text, label)}
+        for number, (text, label) in enumerate(zip(texts, page.labels, strict=True), 1)
+        if label.is_content
+    ]
+    data = {
+        "html": "".join(f"<p>{html.escape(text, quote=False)}</p>" for text in texts),
+        "url": page.document.url,
+        "title": page.document.title,
+        "anno": write_anno(page),
+    }
+    task = {"data": data, "predictions" if page.by_method else "annotations": [{"result": results}]}
+    return json.dumps([task], ensure_ascii=False, indent=1) + "\n"
+
+
+def _range(number: int, text: str, label: Label) -> dict[str, Any]:
+    place = f"/p[{number}]/text()[1]"
+    length = len(text.encode("utf-16-le", "surrogatepass")) // 2  # browsers count in this way
+    return {"start": place, "end": place, "startOffset": 0, "endOffset": length, "hypertextlabels": [str(label)]}
+
+
+def read_tasks(text: str, cuts: Cuts, name: str) -> Iterator[str]:
+    """Yield the content of an annotation file for each task of an export. A block belongs to a range if a part does.
+
+    The last annotation of a task counts. Blocks outside its ranges are noise. Raises AnnotationError.
+    """
+    try:
+        tasks = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise AnnotationError(f"{name}: not JSON: {error}") from error
+    for number, task in enumerate(tasks if isinstance(tasks, list) else [tasks], 1):
+        place = f"{name}, task {number}"
+        match task:
+            case {"data": {"anno": str(anno)}, "annotations": [*_, {"result": list(results)}]}:
+                document = read_annotation(anno, cuts, place).document
+                labels = [Label.OTHER] * len(document.texts)
+                for result in results:
+                    _apply(result, labels, place)
+                yield AnnotationWriter(document).write(labels, [None] * len(labels))
+            case {"data": {"anno": str()}}:
+                raise AnnotationError(f"{place}: it has no annotation; annotate the page and export it as JSON")
+            case _:
+                raise AnnotationError(f"{place}: not a task that victor has written; data.anno is missing")
+
+
+def _apply(result: Mapping[str, Any], labels: list[Label], place: str) -> None:
+    match result:
+        case {"value": {"start": str(start), "end": str(end), "hypertextlabels": [label, *_]}}:
+            paragraphs = [_PARAGRAPH.findall(path)[-1:] for path in (start, end)]
+            if label not in {*Label} or not all(paragraphs):
+                raise AnnotationError(f"{place}: {label!r} from {start!r} to {end!r} is not a label of paragraphs")
+            first, last = (int(numbers[0]) for numbers in paragraphs)
+            for number in range(max(first, 1), min(last, len(labels)) + 1):
+                labels[number - 1] = Label(label)
+        case _:  # relations, choices and other results that do not label text
+            pass
