@@ -93,7 +93,8 @@ def _read(
         losses += (f"metadata uses only the first {MOST_TITLE:,} characters of the title",)
     values = {"url": url or tree.url, "source": source, "encoding": decoded.encoding, "losses": losses}
     document = split(tree, config.cuts, delete, **values)
-    return document, about, reader.read(prune(tree, delete), config.cuts) if reader else None
+    markup = reader.read(prune(tree, delete), config.cuts)._replace(source=decoded.text) if reader else None
+    return document, about, markup
 
 
 def _metadata(tree: Tree, url: str | None) -> Metadata:

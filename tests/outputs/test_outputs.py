@@ -20,6 +20,8 @@ from victorpy.methods import load_method
 from victorpy.outputs import OUTPUTS, CleanPage, segments
 from victorpy.outputs.anno import load_anno, write_anno
 from victorpy.outputs.base import safe_link
+from victorpy.outputs.offsets import find_offsets
+from victorpy.page.decode import decode
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = sorted((ROOT / "data").glob("*/*.anno"))
@@ -102,6 +104,36 @@ def test_page_is_always_one_line_of_json():
     assert record["text"] == f"{readable}\nsecond\n"
     assert record["blocks"][0]["text"] == text
     assert record["title"] == "a b"
+
+
+def test_json_has_the_offsets_of_blocks_on_request():
+    page = """<title>Tea</title><script>Tea</script><!-- Tea --><p>Tea &amp; <b title=">">milk</b>&nbsp;!</p>
+<img src=a.png alt="Tea"><p>Tea\n is  &#104;ot</p><p>$x$</p><math alttext="y"></math><ul><li>Tea</ul>"""
+    method = load_method("everything")
+    blocks = json.loads(method.clean(page, format="jsonl(offsets=yes)"))["blocks"]
+    found = [block["offsets"] and page[slice(*block["offsets"])] for block in blocks]
+    assert found == ['Tea &amp; <b title=">">milk</b>&nbsp;!', None, "Tea\n is  &#104;ot", "$x$", None, "Tea"]
+    assert "offsets" not in json.loads(method.clean(page, format="jsonl"))["blocks"][0]
+
+
+def test_offsets_of_texts_that_are_not_in_the_source_take_linear_time():
+    source = "tea " * 100_000
+    start = time.process_time()
+    assert find_offsets(source, ["milk"] * 100_000 + ["tea"])[-1] is None
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("path", SAMPLES[::4], ids=lambda path: path.stem)
+def test_offsets_of_sample_pages_lead_to_their_blocks(path):
+    source = path.with_suffix(".html")
+    content = source.read_bytes()
+    blocks = json.loads(load_method("everything").clean(content, format="jsonl(offsets=yes)"))["blocks"]
+    text = decode(content).text
+    known = [block for block in blocks if block["offsets"]]
+    assert len(known) > 0.95 * sum("/img[" not in block["path"] for block in blocks)
+    for block in known:
+        root = etree.HTML(f"<div>{text[slice(*block['offsets'])]}</div>")
+        assert [*filter(str.isalnum, "".join(root.itertext()))][:3] == [*filter(str.isalnum, block["text"])][:3]
 
 
 def test_json_has_label_probability_and_path_of_every_block():

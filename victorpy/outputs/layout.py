@@ -77,6 +77,8 @@ class Layout(NamedTuple):
     body: str
     """Attributes of the body element."""
     events: tuple[Event, ...]
+    source: str = ""
+    """The decoded page."""
 
 
 class LayoutReader:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import islice, repeat
 from typing import Any
 
-from victorpy.document import STRIDE, Label
-from victorpy.outputs.base import CleanPage, output, segments
+from victorpy.base.parameters import parse_settings
+from victorpy.document import STRIDE, Document, Label
+from victorpy.outputs.base import OUTPUTS, CleanPage, Output, output, segments
+from victorpy.outputs.offsets import find_offsets
 from victorpy.outputs.tables import Part, parts
 
 _CLEANEVAL_TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
@@ -36,20 +39,33 @@ def render_cleaneval(page: CleanPage) -> str:
     return "\n".join(lines)
 
 
-@output("jsonl", ".jsonl", joins=True, wants_facts=True)
+def _configure(settings: Sequence[str]) -> Output:
+    """Return the format, with the offsets of blocks if the settings ask for them."""
+
+    def options(offsets: bool = False) -> bool:
+        return offsets
+
+    plain = OUTPUTS.get("jsonl")
+    return replace(plain, wants_layout=True) if options(**parse_settings("jsonl", options, settings)) else plain
+
+
+@output("jsonl", ".jsonl", joins=True, wants_facts=True, configure=_configure)
 def render_jsonl(page: CleanPage) -> str:
     """One JSON object per page: url, title, author, date, text, confidence, and all blocks with label and path."""
     document, facts = page.document, page.metadata
     probabilities = page.probabilities or (None,) * len(page.labels)
     all_spans = page.spans or (None,) * len(page.labels)
     roles = page.roles or (None,) * len(page.labels)
-    rows = zip(page.labels, roles, probabilities, document.paths(), document.texts, all_spans, strict=True)
+    places: Iterable[dict[str, Any]] = repeat({}, len(page.labels))
+    if page.layout:
+        places = ({"offsets": offsets} for offsets in _offsets(page.layout.source, document))
+    rows = zip(page.labels, roles, probabilities, document.paths(), places, document.texts, all_spans, strict=True)
     blocks = (
         {"label": str(label)}
         | ({} if role is None else {"role": str(role)})
-        | {"probability": probability, "path": path, "text": text}
+        | {"probability": probability, "path": path, **place, "text": text}
         | ({} if spans is None else {"kept": spans})
-        for label, role, probability, path, text, spans in rows
+        for label, role, probability, path, place, text, spans in rows
     )
     # Lists of blocks are written one after another, because all blocks as objects would take much memory.
     written = [_json(some)[1:-1] for some in iter(lambda: [*islice(blocks, STRIDE)], [])]
@@ -63,6 +79,12 @@ def render_jsonl(page: CleanPage) -> str:
         "confidence": page.confidence,
     }
     return f'{_json(record)[:-1]}, "blocks": [{", ".join(written)}], "losses": {_json(list(document.losses))}}}\n'
+
+
+def _offsets(source: str, document: Document) -> list[tuple[int, int] | None]:
+    """Return the places of blocks in the decoded page. Those of ``alt`` texts are unknown."""
+    images = {number for number, tag in enumerate(document.elements.tag) if tag == "img"}
+    return find_offsets(source, [None if block.element in images else block.text for block in document.each_block()])
 
 
 def _json(value: Any) -> str:
