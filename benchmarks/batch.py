@@ -52,7 +52,7 @@ from victorpy.batch.sources import ReadOptions
 def records():
     return read_files(find_files([sys.argv[1]]), ReadOptions())
 
-pages = PageCleaner(Plan())
+pages = PageCleaner(Plan(to="jsonl.gz"))
 kept = list(records())
 pages.clean(kept[0])
 wall, cpu = time.perf_counter(), time.process_time()
