@@ -7,7 +7,7 @@ Each data set is a kind of pages; `KIND:DIR:SITE` uses one site of it. A third o
 one site, is for testing. From the others, pages are taken in random order, or by uncertainty: the simulated annotator
 always labels the five pages that the current model is least sure of, as in `victor annotate --order uncertainty
 --retrain`. `victor learn` chooses by itself between the unchanged model, adaptation and training from scratch. General
-pages are test pages of the other kinds.
+pages are the sample pages in data/, which no model was trained on.
 
 Results are added to --rows, so the kinds may be measured one by one. Without --data, they are only shown.
 """
@@ -26,6 +26,7 @@ import numpy as np
 
 from benchmarks.left_out import score
 from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.pages import SAMPLE
 from benchmarks.lib.pictures import save_picture
 from benchmarks.lib.tables import table
 from victorpy.annotation.learning import mean_entropy
@@ -34,14 +35,12 @@ from victorpy.model.evidence.replay import load_replay
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import Model, load_model
 from victorpy.research.datasets import read_dataset
-from victorpy.research.gold import LabelledPage, label_page
+from victorpy.research.gold import LabelledPage, label_page, load_gold
 
 SIZES = (5, 10, 20, 50)
 BATCH = 5
 """Number of pages that the simulated annotator labels before the model is adapted again."""
 MOST_TESTS, MOST_POOL = 30, 60
-GENERAL_PAGES = 8
-"""Number of test pages of each other kind that count as general pages."""
 
 
 @dataclass
@@ -81,13 +80,15 @@ def f1(labeller: ModelLabeller, pages: Iterable[LabelledPage]) -> list[float]:
     return scores
 
 
-def simulate(kind: Kind, model: Model, general: Sequence[LabelledPage], order: str) -> Iterable[dict[str, Any]]:
+def simulate(
+    kind: Kind, model: Model, general: Sequence[LabelledPage], order: str, most: int
+) -> Iterable[dict[str, Any]]:
     """Label pages in an order, and yield what is measured after each of `SIZES`."""
     replay = load_replay(model.meta["digest"])
     before, general_before = f1(model.labeller, kind.tests), f1(model.labeller, general)
     labeller, left = model.labeller, list(kind.pool)
     labelled: list[LabelledPage] = []
-    for size in [size for size in range(BATCH, max(SIZES) + 1, BATCH) if size <= len(kind.pool)]:
+    for size in range(BATCH, min(most, len(kind.pool)) + 1, BATCH):
         if order == "uncertainty":
             left.sort(key=lambda page: -mean_entropy(page.document, labeller.label(page.document).content))
         labelled, left = labelled + left[:BATCH], left[BATCH:]
@@ -155,16 +156,17 @@ def main() -> None:
     parser.add_argument("--data", nargs="*", default=[], metavar="KIND:DIR[:SITE]")
     parser.add_argument("--rows", type=Path, required=True, metavar="FILE.jsonl", help="results")
     parser.add_argument("--draws", type=int, default=2, metavar="N", help="random draws (default: 2)")
+    parser.add_argument("--most", type=int, default=max(SIZES), metavar="N", help="maximum number of labelled pages")
     parser.add_argument("--orders", nargs="*", default=["random", "uncertainty"])
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the learning curves")
     arguments = parser.parse_args()
     model = load_model()
+    general = load_gold([SAMPLE], model.config, print) if arguments.data else []
     for seed in range(arguments.draws):
-        kinds = [read_kind(spec, model, seed) for spec in arguments.data]
-        for kind in kinds:
-            general = [page for other in kinds if other is not kind for page in other.tests[:GENERAL_PAGES]]
+        for spec in arguments.data:
+            kind = read_kind(spec, model, seed)
             for order in arguments.orders:
-                for row in simulate(kind, model, general, order):
+                for row in simulate(kind, model, general, order, arguments.most):
                     with arguments.rows.open("a", encoding="utf-8") as file:
                         file.write(json.dumps(row | {"draw": seed}) + "\n")
     rows = [json.loads(line) for line in arguments.rows.read_text(encoding="utf-8").splitlines()]

@@ -114,6 +114,8 @@ def _adapt(arguments: Arguments) -> tuple[Path, list[str]]:
     if arguments.replay < 0:
         raise ConfigError(f"--replay must be 0 or more, not {arguments.replay:g}")
     replay = load_replay(model.meta["digest"], arguments.replay) if arguments.replay else None
+    if arguments.replay and replay is None:
+        arguments.note("the sample of general pages does not fit this model, so the summary cannot show them")
     with _progress(arguments) as report:
         learned = learn(pages, model, weights, arguments.site_key, replay, arguments.origin is not None, report)
     _save(arguments, learned.trained, target)

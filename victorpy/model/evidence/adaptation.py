@@ -62,8 +62,10 @@ class Adaptation:
 
     def judge(self, page: Columns, findings: Findings) -> Findings:
         """Correct the findings of the model's own trees."""
-        matrix = np.vstack([findings.inputs, self.lexicon.columns(page)])
         strength = self.strength(likeness(page, self.lexicon))
+        if not strength:
+            return findings
+        matrix = np.vstack([findings.inputs, self.lexicon.columns(page)])
         return replace(findings, log_odds=self.adjust(matrix, findings.log_odds, strength))
 
     def adjust(self, matrix: Matrix, log_odds: Floats, strength: Floats | float) -> Floats:
