@@ -4,7 +4,7 @@
 
 from libc.math cimport isfinite
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memset
+from libc.stddef cimport ptrdiff_t
 from libcpp.algorithm cimport sort
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
@@ -12,49 +12,148 @@ from libcpp.vector cimport vector
 import numpy as np
 
 
+cdef extern from *:
+    """
+    #include <cstddef>
+    #include <cstdint>
+    #include <cstring>
+
+    // Compile the trees twice, for processors with and without AVX2. The system chooses when the module is loaded.
+    #if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+    #define FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
+    #define INLINE inline __attribute__((always_inline))
+    #else
+    #define FOR_EACH_PROCESSOR
+    #define INLINE inline
+    #endif
+
+    const int MOST_LEAVES = 64, LEAF_BITS = 6, MOST_WORDS = 8;
+
+    struct Spread {  // the bits of each byte, as the lowest bits of eight bytes
+        uint64_t of[256];
+        Spread() {
+            for (uint64_t byte = 0; byte < 256; byte++) {
+                of[byte] = 0;
+                for (int bit = 0; bit < 8; bit++) of[byte] |= (byte >> bit & 1) << 8 * bit;
+            }
+        }
+    };
+    static const Spread spread;
+
+    // Evaluate trees for up to 64 * WORDS blocks. Sets of blocks are bits of words. A tree divides the set of all
+    // blocks question by question; in the end each leaf has a set. The union of the leaves whose numbers have bit b is
+    // bit b of the numbers of the blocks' leaves.
+    template <int WORDS>
+    static INLINE void divide_blocks(
+        const uint64_t *answers, const int32_t *questions, const int8_t *children, const int8_t *sizes,
+        ptrdiff_t trees, const double *leaves, double *sums, ptrdiff_t count
+    ) {
+        uint64_t sets[2 * MOST_LEAVES][WORDS], planes[LEAF_BITS][WORDS], leaf_of[8 * WORDS];
+        for (ptrdiff_t tree = 0; tree < trees; tree++) {
+            const int size = sizes[tree];
+            std::memset(sets[0], 255, sizeof sets[0]);
+            for (int question = 0; question < size; question++) {
+                const uint64_t *answer = answers + (size_t)questions[question] * WORDS, *here = sets[question];
+                const int no = children[2 * question], yes = children[2 * question + 1];
+                uint64_t *on_no = sets[no >= 0 ? no : size + ~no], *on_yes = sets[yes >= 0 ? yes : size + ~yes];
+                for (int word = 0; word < WORDS; word++) {
+                    on_no[word] = here[word] & ~answer[word];
+                    on_yes[word] = here[word] & answer[word];
+                }
+            }
+            std::memset(planes, 0, sizeof planes);
+            uint64_t (*own)[WORDS] = sets + size;
+            int left = size + 1;
+            for (int bit = 0; left > 1; bit++) {  // then each pair becomes one set, whose number has one bit less
+                std::memset(own[left], 0, sizeof own[left]);
+                for (int pair = 0; pair < (left + 1) / 2; pair++)
+                    for (int word = 0; word < WORDS; word++) {
+                        planes[bit][word] |= own[2 * pair + 1][word];
+                        own[pair][word] = own[2 * pair][word] | own[2 * pair + 1][word];
+                    }
+                left = (left + 1) / 2;
+            }
+            for (int group = 0; group < 8 * WORDS; group++) {
+                uint64_t eight = 0;
+                for (int bit = 0; bit < LEAF_BITS; bit++)
+                    eight |= spread.of[planes[bit][group / 8] >> 8 * (group % 8) & 255] << bit;
+                leaf_of[group] = eight;
+            }
+            const uint8_t *leaf = (const uint8_t *)leaf_of;
+            for (ptrdiff_t block = 0; block < count; block++) sums[block] += leaves[leaf[block]];
+            questions += size;
+            children += 2 * size;
+            leaves += size + 1;
+        }
+    }
+
+    FOR_EACH_PROCESSOR
+    static void divide(
+        int words, const uint64_t *answers, const int32_t *questions, const int8_t *children, const int8_t *sizes,
+        ptrdiff_t trees, const double *leaves, double *sums, ptrdiff_t count
+    ) {
+        #define CASE(WORDS) \
+            case WORDS: divide_blocks<WORDS>(answers, questions, children, sizes, trees, leaves, sums, count); break;
+        switch (words) { CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) }
+        #undef CASE
+    }
+
+    // Return the leaves of blocks in an oblivious tree.
+    template <int DEPTH>
+    static INLINE void answer_levels(const float **values, const float *borders, ptrdiff_t blocks, int32_t *leaf_of) {
+        for (ptrdiff_t block = 0; block < blocks; block++) {
+            int32_t leaf = 0;
+            for (int level = 0; level < DEPTH; level++) leaf |= (values[level][block] > borders[level]) << level;
+            leaf_of[block] = leaf;
+        }
+    }
+
+    FOR_EACH_PROCESSOR
+    static void add_oblivious(
+        const float *matrix, ptrdiff_t blocks, const int32_t *features, const float *borders, int depth,
+        ptrdiff_t trees, const double *leaves, ptrdiff_t classes, double *sums, int32_t *leaf_of
+    ) {
+        const float *values[8];
+        for (ptrdiff_t tree = 0; tree < trees; tree++, features += depth, borders += depth) {
+            for (int level = 0; level < depth; level++) values[level] = matrix + features[level] * blocks;
+            #define CASE(DEPTH) case DEPTH: answer_levels<DEPTH>(values, borders, blocks, leaf_of); break;
+            switch (depth) { CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) }
+            #undef CASE
+            for (ptrdiff_t row = 0; row < classes; row++) {
+                const double *added = leaves + ((row * trees + tree) << depth);
+                for (ptrdiff_t block = 0; block < blocks; block++) sums[row * blocks + block] += added[leaf_of[block]];
+            }
+        }
+    }
+    """
+    enum: MOST_WORDS
+    void add_oblivious(
+        const float *matrix, ptrdiff_t blocks, const int32_t *features, const float *borders, int depth,
+        ptrdiff_t trees, const double *leaves, ptrdiff_t classes, double *sums, int32_t *leaf_of
+    ) noexcept nogil
+    void divide(
+        int words, const uint64_t *answers, const int32_t *questions, const int8_t *children, const int8_t *sizes,
+        ptrdiff_t trees, const double *leaves, double *sums, ptrdiff_t count
+    ) noexcept nogil
+
+
 def forest_scores(
     const float[:, ::1] matrix, const int32_t[:, ::1] features, const float[:, ::1] borders, const double[:, ::1] leaves
 ):
-    """Return the sum of the trees' leaves for each block, one row per class. Twin of `Forest._scores`.
-
-    All blocks answer one question after another, which compilers turn into a few vector instructions.
-    """
+    """Return the sum of the trees' leaves for each block, one row per class. Twin of `ObliviousForest._leaf_indices`."""
     cdef Py_ssize_t trees = features.shape[0], depth = features.shape[1], blocks = matrix.shape[1]
-    cdef Py_ssize_t classes = leaves.shape[0], tree, level, block, row
+    cdef Py_ssize_t classes = leaves.shape[0]
     cdef double[:, ::1] scores = np.zeros((classes, blocks))
-    cdef vector[int32_t] leaf
-    cdef int32_t *leaf_of
-    cdef const float *values
-    cdef const double *added
-    cdef double *sums
-    cdef float border
-    cdef int32_t bit
-    if not blocks:
+    cdef vector[int32_t] leaf_of
+    if not blocks or not trees or not 0 < depth <= 8 or leaves.shape[1] != trees << depth:
         return np.asarray(scores)
-    leaf.resize(blocks)
-    leaf_of = leaf.data()
+    leaf_of.resize(blocks)
     with nogil:
-        for tree in range(trees):
-            for block in range(blocks):
-                leaf_of[block] = 0
-            for level in range(depth):
-                values = &matrix[features[tree, level], 0]
-                border = borders[tree, level]
-                bit = 1 << level
-                for block in range(blocks):
-                    leaf_of[block] += bit if values[block] > border else 0
-            for row in range(classes):
-                added = &leaves[row, tree << depth]
-                sums = &scores[row, 0]
-                for block in range(blocks):
-                    sums[block] += added[leaf_of[block]]
+        add_oblivious(
+            &matrix[0, 0], blocks, &features[0, 0], &borders[0, 0], <int>depth, trees, &leaves[0, 0], classes,
+            &scores[0, 0], leaf_of.data(),
+        )
     return np.asarray(scores)
-
-
-cdef enum:
-    WORDS = 4  # words of 64 blocks that are evaluated together
-    MOST_LEAVES = 64
-    LEAF_BITS = 6
 
 
 def leafwise_scores(
@@ -63,99 +162,42 @@ def leafwise_scores(
 ):
     """Return the sum of the trees' leaves for each block. Twin of `LeafwiseForest._leaf_indices`.
 
-    Sets of blocks are bits of words. First each distinct question gets the set of blocks that answer yes. A tree then
-    divides the set of all blocks question by question, which takes a few operations for many blocks. At the end each
-    leaf has a set. The sets of leaves whose numbers have bit b make up bit b of the numbers of the blocks' leaves.
+    Each distinct question gets the set of blocks that answer yes. Then the trees divide the set of all blocks.
     """
-    cdef Py_ssize_t blocks = matrix.shape[1], trees = sizes.shape[0], part, start, count, block, tree, group
-    cdef Py_ssize_t row, question, first, leaf, first_leaf, size, low, left, half, bit, begin, word
+    cdef Py_ssize_t blocks = matrix.shape[1], start = 0, count, block, row, question, low, left, half, word, words
     cdef double[:, ::1] scores = np.zeros((1, blocks))
-    cdef vector[uint64_t] all_answers
-    cdef uint64_t *answers
-    cdef uint64_t *answer
-    cdef uint64_t *no
-    cdef uint64_t *yes
-    cdef uint64_t *here
-    cdef uint64_t sets[2 * MOST_LEAVES][WORDS]
-    cdef uint64_t planes[LEAF_BITS][WORDS]
-    cdef uint8_t leaf_of[64 * WORDS]
-    cdef uint64_t square
+    cdef vector[uint64_t] answers
     cdef const float *values
-    cdef const double *added
-    cdef float value
-    all_answers.resize((borders.shape[0] + 1) * WORDS)
-    answers = all_answers.data()
+    if not sizes.shape[0]:
+        return np.asarray(scores)
     with nogil:
-        for part in range((blocks + 64 * WORDS - 1) / (64 * WORDS)):
-            start = part * 64 * WORDS
-            count = min(blocks - start, 64 * WORDS)
-            memset(answers, 0, all_answers.size() * sizeof(uint64_t))
+        while start < blocks:
+            count = min(blocks - start, 64 * MOST_WORDS)
+            words = (count + 63) // 64
+            answers.assign(borders.shape[0] * words, 0)
             for row in range(features.shape[0]):
                 values = &matrix[features[row], start]
+                low = 0
                 for block in range(count):
                     # A block answers yes to the questions whose borders are below its value. It is added to the last
-                    # of these questions, and below to the earlier ones.
-                    value = values[block]
-                    low, left = starts[row], starts[row + 1] - starts[row]
-                    while left:  # a binary search without branches that depend on the value
-                        half = (left + 1) >> 1
-                        low += half * (borders[low + half - 1] < value)
-                        left -= half
+                    # of these questions, and below to the earlier ones. Neighbours often have the same value.
+                    if block == 0 or values[block] != values[block - 1]:
+                        low, left = starts[row], starts[row + 1] - starts[row]
+                        while left:  # a binary search without branches that depend on the value
+                            half = (left + 1) >> 1
+                            low += half * (borders[low + half - 1] < values[block])
+                            left -= half
                     if low > starts[row]:
-                        answers[(low - 1) * WORDS + (block >> 6)] |= <uint64_t>1 << (block & 63)
+                        answers[(low - 1) * words + (block >> 6)] |= <uint64_t>1 << (block & 63)
                 for question in range(starts[row + 1] - 2, starts[row] - 1, -1):
-                    for word in range(WORDS):
-                        answers[question * WORDS + word] |= answers[(question + 1) * WORDS + word]
-            first = first_leaf = 0
-            for tree in range(trees):
-                size = sizes[tree]
-                for word in range(WORDS):
-                    sets[0][word] = ~<uint64_t>0
-                for question in range(size):
-                    answer = answers + questions[first + question] * WORDS
-                    here = sets[question]
-                    no = sets[slot(children[first + question, 0], size)]
-                    yes = sets[slot(children[first + question, 1], size)]
-                    for word in range(WORDS):
-                        no[word] = here[word] & ~answer[word]
-                        yes[word] = here[word] & answer[word]
-                memset(planes, 0, sizeof(planes))
-                for bit in range(LEAF_BITS):
-                    begin = 1 << bit
-                    while begin <= size:
-                        for leaf in range(begin, min(begin + (1 << bit), size + 1)):
-                            for word in range(WORDS):
-                                planes[bit][word] |= sets[size + leaf][word]
-                        begin += 2 << bit
-                for group in range((count + 7) >> 3):
-                    square = 0
-                    for bit in range(LEAF_BITS):
-                        square |= ((planes[bit][group >> 3] >> (8 * (group & 7))) & 0xFF) << (8 * bit)
-                    store_transposed(square, leaf_of + 8 * group)
-                added = &leaves[first_leaf]
-                for block in range(count):
-                    scores[0, start + block] += added[leaf_of[block]]
-                first += size
-                first_leaf += size + 1
+                    for word in range(words):
+                        answers[question * words + word] |= answers[(question + 1) * words + word]
+            divide(
+                <int>words, answers.data(), &questions[0], &children[0, 0], &sizes[0], sizes.shape[0], &leaves[0],
+                &scores[0, start], count,
+            )
+            start += count
     return np.asarray(scores)
-
-
-cdef inline Py_ssize_t slot(int8_t child, Py_ssize_t size) noexcept nogil:
-    return child if child >= 0 else size + ~child
-
-
-cdef inline void store_transposed(uint64_t square, uint8_t *rows) noexcept nogil:
-    """Swap the rows and columns of 8 x 8 bits, and store the rows (Warren, Hacker's Delight, 7-3)."""
-    cdef uint64_t swap
-    cdef int row
-    swap = (square ^ (square >> 7)) & 0x00AA00AA00AA00AAu
-    square ^= swap ^ (swap << 7)
-    swap = (square ^ (square >> 14)) & 0x0000CCCC0000CCCCu
-    square ^= swap ^ (swap << 14)
-    swap = (square ^ (square >> 28)) & 0x00000000F0F0F0F0u
-    square ^= swap ^ (swap << 28)
-    for row in range(8):
-        rows[row] = (square >> (8 * row)) & 0xFF
 
 
 def shifted_rows(
