@@ -27,11 +27,13 @@ from victorpy.features import Feature
 from victorpy.model import labeller
 from victorpy.model.crf.tables import Tables
 from victorpy.model.decoder import Decoder
-from victorpy.model.evidence import Evidence, stage
+from victorpy.model.evidence import Evidence, Keeping, stage
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import Lexicon
 from victorpy.model.evidence.trees import Forest
+from victorpy.model.labeller import ModelLabeller
 from victorpy.outputs import OUTPUTS
+from victorpy.page import parse
 from victorpy.peers import installed_peers, load_peer
 from victorpy.research.datasets import set_name
 
@@ -85,19 +87,26 @@ class Clock:
 
 def stage_clocks(clock: Clock, evidence: Evidence | None) -> ExitStack:
     """Put a clock around each stage; leaving the stack removes the clocks."""
-    layer = {id(forest): number for number, forest in enumerate(evidence.layers if evidence else (), 1)}
+    layers = enumerate(evidence.layers if evidence else (), 1)
+    layer = {id(forest): number for number, forests in layers for forest in forests}
     stages: list[tuple[Any, str, str | Name]] = [
         (cleaner, "decode", "decode"),
-        (cleaner, "parse_whole", "parse"),
+        (cleaner, "_read", "freeing the tree"),
+        (parse, "_survey", "checks before parsing"),
+        (parse, "_lxml_tree", "lxml"),
+        (cleaner, "parse_whole", "title, formulas, listings, players"),
         (cleaner, "prune", "prune"),
         (cleaner, "split", "split"),
+        (Columns, "__init__", "columns"),
         (Inputs, "matrix", "features of the trees"),
         (Lexicon, "columns", "lexicon"),
         (Forest, "log_odds", lambda forest, *_: f"trees, layer {layer[id(forest)]}"),
         (stage, "context", "context"),
         (labeller, "encode", "features of the CRF"),
         (Tables, "states", "states of the CRF"),
+        (Keeping, "kept", "cut"),
         (Decoder, "choose", "decoding"),
+        (ModelLabeller, "_label", "probabilities and labels as objects"),
     ]
     stack = ExitStack()
     for owner, attribute, name in stages:
@@ -125,7 +134,10 @@ def clean(cleaner: Cleaner, page: bytes, clock: Clock) -> int:
         found = cleaner.document(page)
         with clock.stage("output"):
             OUTPUTS.get("text").render(found)
-    return len(found.labels)
+        blocks = len(found.labels)
+        with clock.stage("freeing the page"):
+            del found
+    return blocks
 
 
 def time_stages(cleaner: Cleaner, pages: list[bytes]) -> tuple[dict[str, float], int]:
@@ -151,7 +163,7 @@ def time_features(cleaner: Cleaner, pages: list[bytes]) -> dict[str, float]:
     with feature_clocks(clock):
         for page in pages:
             clean(cleaner, page, clock)
-    for stage_name in (REST, "output"):
+    for stage_name in (REST, "output", "freeing the page"):
         del clock.seconds[stage_name]
     return clock.seconds
 

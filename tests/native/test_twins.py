@@ -238,7 +238,7 @@ def test_forests_are_equal_bit_for_bit():
     rng = np.random.default_rng(2)
     for forest in random_forests():
         forest._check()
-        for blocks in (0, 1, 7, 8, 63, 64, 65, 256, 257, 700):
+        for blocks in (0, 1, 7, 8, 63, 64, 65, 129, 256, 257, 335, 400, 512, 513, 700):
             matrix = np.round(2 * rng.normal(size=(9, blocks)).astype(np.float32)) / 2
             ours = forest._scores(matrix)
             with pytest.MonkeyPatch.context() as patch:
@@ -397,3 +397,14 @@ def test_valid_utf8():
     for _ in range(5_000):
         page = b"".join(pieces.choices(edges, k=2) + pieces.choices([b"", b"", *odd], k=3))
         assert is_utf8(page) == (b"\0" not in page and page.decode("utf-8", "ignore").encode() == page)
+
+
+def test_attributes_of_single_elements():
+    page = "<p class=a style='diſplay:none'>tea<p style='color:red' aria-hidden=false><img alt='' hidden>pot<b>cup"
+    for document in documents_of(page, "default"):
+        all_attributes = document.elements.attributes
+        assert [document.attributes_of(number) for number in range(len(all_attributes))] == all_attributes
+        assert document.attributes_of(-1) == {}
+        if document.arrays is not None:
+            with pytest.raises(IndexError):
+                document.attributes_of(len(all_attributes))

@@ -21,6 +21,9 @@ cdef extern from "Python.h":
     void *PyUnicode_DATA(object text)
     Py_UCS4 PyUnicode_READ(int kind, void *data, Py_ssize_t index)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
+    Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4 code)
+    object PyUnicode_DecodeUTF8(const char *text, Py_ssize_t size, const char *errors)
+    const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
 
 # Flags of characters, as in base/unicode.py.
 cdef enum:
@@ -57,6 +60,18 @@ _NAMING = ("class", "id", "role", "itemprop")
 cdef inline uint64_t mix(uint32_t code, int rank) noexcept nogil:
     cdef uint64_t spread = code * 0x9E3779B97F4A7C15ULL
     return (spread ^ (spread >> 29)) * POWERS[rank if rank < LONGEST else LONGEST - 1]
+
+
+cdef inline uint32_t lower_of(uint32_t code, int kind, void *folded, Py_ssize_t at) noexcept:
+    """Return a character in lower case, from the folded text if there is one."""
+    if folded != NULL:
+        return PyUnicode_READ(kind, folded, at)
+    return code | 32 if b"A" <= code <= b"Z" else code if code < 128 else Py_UNICODE_TOLOWER(code)
+
+
+cdef str fold_if_needed(str text):
+    """Return `fold(text)`, or None if every character has a lower case of its own, whatever is around it."""
+    return None if text.isascii() or not ("\u03a3" in text or "\u0130" in text) else fold(text)
 
 
 cdef str fold(str text):
@@ -356,10 +371,10 @@ cdef tuple text_columns(
     cdef int block, piece, last_piece, rank, unspaced
     cdef const uint8_t *flag_of = &flags[0]
     cdef str joined = "\n".join([*page.texts, ""])
-    cdef str lower = fold(joined)
-    cdef int kind = PyUnicode_KIND(joined), lower_kind = PyUnicode_KIND(lower)
+    cdef str lower = fold_if_needed(joined)
+    cdef int kind = PyUnicode_KIND(joined), lower_kind = 0 if lower is None else PyUnicode_KIND(lower)
     cdef void *data = PyUnicode_DATA(joined)
-    cdef void *lower_data = PyUnicode_DATA(lower)
+    cdef void *lower_data = NULL if lower is None else PyUnicode_DATA(lower)
     cdef Py_ssize_t at, start = 0, stop, next_piece
     cdef uint32_t code
     cdef uint8_t now, following, token_flags
@@ -368,7 +383,7 @@ cdef tuple text_columns(
     cdef uint64_t hash_value = 0
     cdef vector[uint64_t] hashes
     cdef vector[int64_t] owners
-    cdef vector[uint32_t] letters
+    cdef string letters  # with one byte for each letter of ASCII, and a zero and four bytes for others
     cdef Counted counted
     cdef const uint8_t[::1] piece_in_link = in_link.view(np.uint8)
     cdef int64_t[:, ::1] counts = np.empty((9, count), dtype=np.int64)
@@ -416,7 +431,11 @@ cdef tuple text_columns(
                 token_flags |= now
                 unspaced += (now & UNSPACED) != 0
             if now & LETTER:
-                letters.push_back(code)
+                if code < 128:
+                    letters.push_back(<char>code)
+                else:
+                    letters.push_back(0)
+                    letters.append(<char *>&code, sizeof(uint32_t))
             if now & (LETTER | DIGIT) and not has_letter_or_digit:
                 has_letter_or_digit = True
                 counted.begins_sentence = not now & LOWER
@@ -439,7 +458,7 @@ cdef tuple text_columns(
                     rank = 0
                 if not rank:
                     hash_value = 0
-                hash_value += mix(48 if now & DIGIT else PyUnicode_READ(lower_kind, lower_data, at), rank)
+                hash_value += mix(48 if now & DIGIT else lower_of(code, lower_kind, lower_data, at), rank)
                 rank += 1
             was_in_word = in_word
         if in_token:
@@ -466,7 +485,7 @@ cdef tuple text_columns(
         words[1, block] = counted.link_words
         for rank in range(4):
             words[2 + rank, block] = counted.tokens[rank]
-        key = PyBytes_FromStringAndSize(<char *>letters.data(), letters.size() * sizeof(uint32_t))
+        key = PyBytes_FromStringAndSize(letters.data(), letters.size())
         letter_group[block] = groups.setdefault(key, len(groups))
         start = stop + 1
     by_block, all_words, all_marks = np.asarray(counts), np.asarray(words), np.asarray(marks)
@@ -552,6 +571,10 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
     cdef size_t first, last, a
     cdef dict numbers = {}
     cdef list names = []
+    cdef string text  # all names, each after "<" and before a line break
+    cdef size_t begin
+    cdef vector[char] is_named
+    cdef const char *tag
     cdef int64_t[::1] name_of_element = np.zeros(elements, dtype=np.int64)
     is_near.resize(elements + 1, 0)
     is_near[0] = 1
@@ -588,38 +611,46 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
         if first == last:
             name_of_tag[page.element_tag[i]] = number
         if number == len(names):
-            parts = [page.tag_names[page.element_tag[i]]]
-            parts += [page.value(page.attributes_[values[k]]) for k in range(4) if values[k] >= 0]
-            names.append(" ".join(filter(None, parts)).replace("\n", " "))
+            tag = PyUnicode_AsUTF8AndSize(page.tag_names[page.element_tag[i]], &at)
+            text.push_back(b"<")
+            begin = text.size()
+            text.append(tag, at)
+            for k in range(4):
+                if values[k] >= 0 and page.attributes_[values[k]].length:
+                    text.push_back(b" ")
+                    text.append(page.values.data() + page.attributes_[values[k]].start, page.attributes_[values[k]].length)
+            is_named.push_back(0)
+            for a in range(begin, text.size()):
+                if text[a] == b"\n":
+                    text[a] = b" "
+                if text[a] == b" ":
+                    is_named[is_named.size() - 1] = 1
+            names.append(PyUnicode_DecodeUTF8(text.data() + begin, text.size() - begin, NULL))
+            text.push_back(b"\n")
     cdef const int64_t[::1] element_of = element
-    cdef vector[char] is_named
-    for name in names:
-        is_named.push_back(" " in name)
     k = 0
     for at in range(count):
         k += is_named[name_of_element[element_of[at]]]
     return {
         "named_share": <double>k / count if count else 0.0,
         "near_names": (names, np.asarray(name_of_element)),
-        "near_name_tokens": name_tokens(names, flags),
+        "near_name_tokens": name_tokens(PyUnicode_DecodeUTF8(text.data(), text.size(), NULL), flags),
     }
 
 
-cdef tuple name_tokens(list names, const uint8_t[::1] flags):
-    """Hash the parts of names: ``div mainContent-2`` has ``<div``, ``main`` and ``content``."""
+cdef tuple name_tokens(str joined, const uint8_t[::1] flags):
+    """Hash the parts of names: ``<div mainContent-2`` and a line break has ``<div``, ``main`` and ``content``."""
     cdef vector[uint64_t] hashes
     cdef vector[int64_t] owners
     cdef uint64_t hash_value = 0
     cdef int rank, number
     cdef uint8_t now, before
     cdef Py_ssize_t at
-    cdef str name, lower
     cdef uint32_t code, previous
-    cdef str joined = "".join([f"<{name}\n" for name in names])
-    lower = fold(joined)
-    cdef int kind = PyUnicode_KIND(joined), lower_kind = PyUnicode_KIND(lower)
+    cdef str lower = fold_if_needed(joined)
+    cdef int kind = PyUnicode_KIND(joined), lower_kind = 0 if lower is None else PyUnicode_KIND(lower)
     cdef void *data = PyUnicode_DATA(joined)
-    cdef void *lower_data = PyUnicode_DATA(lower)
+    cdef void *lower_data = NULL if lower is None else PyUnicode_DATA(lower)
     cdef const uint8_t *flag_of = &flags[0]
     number = rank = 0
     before = previous = 0
@@ -633,7 +664,7 @@ cdef tuple name_tokens(list names, const uint8_t[::1] flags):
                 rank = 0
             if not rank:
                 hash_value = 0
-            hash_value += mix(PyUnicode_READ(lower_kind, lower_data, at), rank)
+            hash_value += mix(lower_of(code, lower_kind, lower_data, at), rank)
             rank += 1
         elif rank and code == 10:
             hashes.push_back(hash_value)

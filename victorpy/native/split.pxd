@@ -15,6 +15,13 @@ cdef struct Text:
     bint begins_white
     bint ends_white
 
+cdef enum:
+    SLOTS = 256
+
+cdef struct Known:  # the number of the name at an address
+    size_t address
+    int number
+
 cdef struct Attribute:
     int name
     size_t start
@@ -32,9 +39,12 @@ cdef class Page:
     cdef list tag_names, closing_names
     cdef vector[int] tag_kinds
     cdef unordered_map[size_t, int] tag_at
+    cdef Known[SLOTS] known_tags  # some of the pairs in `tag_at`
     # Names of kept attributes by number, and numbers by address: -1 where an attribute is not kept.
     cdef list attribute_names
     cdef unordered_map[size_t, int] attribute_at
+    cdef Known[SLOTS] known_attributes
+    cdef vector[char] attribute_kinds
     # Texts, and the tags passed: the number of an opening tag, the complement of a closing one.
     cdef list strings, indents
     cdef vector[Text] texts_
@@ -59,8 +69,10 @@ cdef class Page:
     cdef readonly list texts
 
     cdef int tag_number(self, tree.xmlNode *node) except -1
+    cdef int find_tag(self, tree.xmlNode *node) except -1
     cdef int number_of(self, str name) except -1
-    cdef int attribute_number(self, tree.xmlAttr *attribute) except -2
+    cdef int find_attribute(self, tree.xmlAttr *attribute) except -2
+    cdef bint may_hide(self, Attribute attribute) noexcept
     cdef bint read_attributes(self, tree.xmlNode *node) except -1
     cdef str value(self, Attribute attribute)
     cdef dict last_attributes(self, size_t first)
@@ -69,7 +81,7 @@ cdef class Page:
     cdef tree.xmlNode *following(self, tree.xmlNode *node, tree.xmlNode *top) except? NULL
     cdef tree.xmlNode *add_texts(self, tree.xmlNode *node, tree.xmlNode *top) except? NULL
     cdef int start(self, int tag, tree.xmlNode *node) except -1
-    cdef int start_special(self, int tag, dict attributes) except -1
+    cdef int start_special(self, int tag, size_t first, bint may_hide) except -1
     cdef int end(self) except -1
     cdef int add(self, str text, bint gap, bint cut, bint begins_white, bint ends_white) except -1
     cdef int add_text(self, const char *data, size_t size) except -1

@@ -6,7 +6,7 @@ Read `Splitter` in page/split.py first: names and steps are the same here. Every
 a call returns, and nothing is recursive. Objects of Python are made only when somebody asks for them.
 """
 
-from libc.string cimport strlen
+from libc.string cimport strlen, strncasecmp, strncmp
 from libcpp.algorithm cimport lower_bound, sort, unique
 from libcpp.pair cimport pair
 from libcpp.string cimport string
@@ -34,6 +34,15 @@ cdef enum:
     DELETED = 16
     UNWRAPPED = 32
     USED = 64
+
+# Attributes that the walk looks at.
+cdef enum:
+    STYLE = 1
+    HIDDEN = 2
+    ARIA_HIDDEN = 3
+    ALT = 4
+
+cdef dict _KINDS = {"style": STYLE, "hidden": HIDDEN, "aria-hidden": ARIA_HIDDEN, "alt": ALT}
 
 cdef object _new = tuple.__new__
 
@@ -63,7 +72,15 @@ cdef class Page:
 
     # The walk.
 
-    cdef int tag_number(self, tree.xmlNode *node) except -1:
+    cdef inline int tag_number(self, tree.xmlNode *node) except -1:
+        cdef size_t address = <size_t>node.name
+        cdef Known *known = &self.known_tags[(address >> 3) % SLOTS]
+        if known.address != address or node.ns != NULL:
+            known.number = self.find_tag(node)
+            known.address = address if node.ns == NULL else 0
+        return known.number
+
+    cdef int find_tag(self, tree.xmlNode *node) except -1:
         cdef size_t address = <size_t>node.name
         cdef int number
         if node.ns == NULL and self.tag_at.count(address):
@@ -88,7 +105,8 @@ cdef class Page:
             self.tag_kinds.push_back(kind)
         return number
 
-    cdef int attribute_number(self, tree.xmlAttr *attribute) except -2:
+    cdef int find_attribute(self, tree.xmlAttr *attribute) except -2:
+        """Return the number of an attribute, -1 if it is not kept."""
         cdef size_t address = <size_t>attribute.name
         if self.attribute_at.count(address):
             return self.attribute_at[address]
@@ -97,6 +115,7 @@ cdef class Page:
         if name in self.kept_attributes:
             if name not in self.attribute_names:
                 self.attribute_names.append(name)
+                self.attribute_kinds.push_back(_KINDS.get(name, 0))
             number = self.attribute_names.index(name)
         self.attribute_at.insert(pair[size_t, int](address, number))
         return number
@@ -105,11 +124,16 @@ cdef class Page:
         """Copy the kept attributes of an element. Return whether one of them may hide it."""
         cdef tree.xmlAttr *attribute = node.properties
         cdef tree.xmlNode *value
+        cdef Known *known
         cdef Attribute kept
         cdef bint may_hide = False
         while attribute != NULL:
             if attribute.ns == NULL:
-                kept.name = self.attribute_number(attribute)
+                known = &self.known_attributes[(<size_t>attribute.name >> 3) % SLOTS]
+                if known.address != <size_t>attribute.name:
+                    known.number = self.find_attribute(attribute)
+                    known.address = <size_t>attribute.name
+                kept.name = known.number
                 if kept.name >= 0:
                     kept.start = self.values.size()
                     value = attribute.children
@@ -119,10 +143,22 @@ cdef class Page:
                         value = value.next
                     kept.length = self.values.size() - kept.start
                     self.attributes_.push_back(kept)
-                    if self.attribute_names[kept.name] in ("style", "hidden", "aria-hidden"):
-                        may_hide = True
+                    if self.attribute_kinds[kept.name]:
+                        may_hide = may_hide or self.may_hide(kept)
             attribute = attribute.next
         return may_hide
+
+    cdef bint may_hide(self, Attribute attribute) noexcept:
+        """Whether an attribute may hide its element. `hides` decides."""
+        cdef const char *value = self.values.data() + attribute.start
+        cdef int kind = self.attribute_kinds[attribute.name]
+        cdef size_t i
+        if kind == STYLE:
+            for i in range(attribute.length):
+                if value[i] & 128 or (value[i] | 32 == b"d" and strncasecmp(value + i, b"display", 7) == 0):
+                    return True
+            return False
+        return kind == HIDDEN or (kind == ARIA_HIDDEN and attribute.length == 4 and strncmp(value, b"true", 4) == 0)
 
     cdef str value(self, Attribute attribute):
         return <str>PyUnicode_DecodeUTF8(self.values.data() + attribute.start, attribute.length, NULL)
@@ -218,23 +254,26 @@ cdef class Page:
         if node != NULL:
             may_hide = self.read_attributes(node)
         if self.preformatted or may_hide or self.tag_kinds[tag] & (PRE | IMG):
-            self.start_special(tag, self.last_attributes(first))
+            self.start_special(tag, first, may_hide)
         if not is_kept:
             self.attributes_.resize(first)
         return 0
 
-    cdef int start_special(self, int tag, dict attributes) except -1:
+    cdef int start_special(self, int tag, size_t first, bint may_hide) except -1:
         cdef int kind = self.tag_kinds[tag]
+        cdef size_t i
         if self.preformatted and kind & BLOCK_LEVEL:
             self.indent = ""
         if kind & IMG:
-            alt = attributes.get("alt", "")
-            if alt.strip():
-                self.add(" ".join(alt.split()), True, True, alt[0].isspace(), alt[len(alt) - 1].isspace())
-                self.gap = self.cut = True
+            for i in range(first, self.attributes_.size()):
+                if self.attribute_kinds[self.attributes_[i].name] == ALT and self.attributes_[i].length:
+                    alt = self.value(self.attributes_[i])
+                    if alt.strip():
+                        self.add(" ".join(alt.split()), True, True, alt[0].isspace(), alt[len(alt) - 1].isspace())
+                        self.gap = self.cut = True
         if not self.too_deep:
             self.preformatted += (kind & PRE) != 0
-            if not self.hidden and self.hides(attributes):
+            if may_hide and not self.hidden and self.hides(self.last_attributes(first)):
                 self.hidden = True
                 self.hiding.push_back(self.numbers.back())
                 self.hiding_tags.push_back(<int>self.passed.size() - 1)
@@ -557,6 +596,17 @@ cdef class Page:
                 for k in range(first, stop)
             })
         return attributes
+
+    def attributes_of(self, int element):
+        """Return the kept attributes of an element."""
+        cdef int count = <int>self.element_tag.size()
+        if not 0 <= element < count:
+            raise IndexError(f"the page has no element {element}")
+        cdef size_t last = self.first_attribute[element + 1] if element + 1 < count else self.attributes_.size()
+        return {
+            self.attribute_names[self.attributes_[i].name]: self.value(self.attributes_[i])
+            for i in range(self.first_attribute[element], last)
+        }
 
     def has_tag(self, str tag):
         """Whether the page has an element with a tag."""

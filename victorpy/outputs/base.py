@@ -296,9 +296,10 @@ def _without_permalinks(block: Block, document: Document) -> Block:
         link = elements.ancestor(piece.element, ["a"])
         name, href = "", ""
         if link > block.element:
-            name, href = elements.attributes[link].get("class", ""), elements.attributes[link].get("href", "")
-        around = elements.attributes[elements.parent[piece.element]].get("class", "")
-        names = f"{name} {elements.attributes[piece.element].get('class', '')} {around}"
+            attributes = document.attributes_of(link)
+            name, href = attributes.get("class", ""), attributes.get("href", "")
+        around = document.attributes_of(elements.parent[piece.element]).get("class", "")
+        names = f"{name} {document.attributes_of(piece.element).get('class', '')} {around}"
         has_letters = any(map(str.isalnum, block.text[piece.start : stop]))
         is_permalink = "#" in href and ((is_heading and not has_letters) or _PERMALINK.search(name))
         if not is_permalink and not _EDIT_LINK.search(names):
