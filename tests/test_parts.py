@@ -300,7 +300,7 @@ def test_a_run_is_not_resumed_with_other_parts(tmp_path):
 def test_all_formats_take_all_switches(cleaner):
     chosen = cleaner.document(PAGE, features=True, metadata=True, layout=True, parts=Parts.of(exclude=PARTS))
     for name in OUTPUTS:
-        assert "Minutes" not in chosen.to(name) or name in {"anno", "jsonl"}
+        assert "Minutes" not in chosen.to(name) or name in {"anno", "jsonl", "label-studio"}
 
 
 GERMAN = "<html lang=en><title>Tee</title><h1>Tee</h1>" + (

@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from victorpy.config import Cuts
@@ -32,7 +33,7 @@ def render_label_studio(page: CleanPage) -> str:
         "html": "".join(f"<p>{html.escape(text, quote=False)}</p>" for text in texts),
         "url": page.document.url,
         "title": page.document.title,
-        "anno": write_anno(page),
+        "anno": write_anno(replace(page, features=())),
     }
     task = {"data": data, "predictions" if page.by_method else "annotations": [{"result": results}]}
     return json.dumps([task], ensure_ascii=False, indent=1) + "\n"

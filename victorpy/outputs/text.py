@@ -46,19 +46,22 @@ def _configure(settings: Sequence[str]) -> Output:
         return offsets
 
     plain = OUTPUTS.get("jsonl")
-    return replace(plain, wants_layout=True) if options(**parse_settings("jsonl", options, settings)) else plain
+    if not options(**parse_settings("jsonl", options, settings)):
+        return plain
+    return replace(plain, wants_layout=True, render=lambda page: render_jsonl(page, offsets=True))
 
 
 @output("jsonl", ".jsonl", joins=True, wants_facts=True, configure=_configure)
-def render_jsonl(page: CleanPage) -> str:
+def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
     """One JSON object per page: url, title, author, date, text, confidence, and all blocks with label and path."""
     document, facts = page.document, page.metadata
     probabilities = page.probabilities or (None,) * len(page.labels)
     all_spans = page.spans or (None,) * len(page.labels)
     roles = page.roles or (None,) * len(page.labels)
     places: Iterable[dict[str, Any]] = repeat({}, len(page.labels))
-    if page.layout:
-        places = ({"offsets": offsets} for offsets in _offsets(page.layout.source, document))
+    if offsets:
+        found = _offsets(page.layout.source, document) if page.layout else repeat(None, len(page.labels))
+        places = ({"offsets": place} for place in found)
     rows = zip(page.labels, roles, probabilities, document.paths(), places, document.texts, all_spans, strict=True)
     blocks = (
         {"label": str(label)}
@@ -81,7 +84,7 @@ def render_jsonl(page: CleanPage) -> str:
     return f'{_json(record)[:-1]}, "blocks": [{", ".join(written)}], "losses": {_json(list(document.losses))}}}\n'
 
 
-def _offsets(source: str, document: Document) -> list[tuple[int, int] | None]:
+def _offsets(source: str, document: Document) -> Iterable[tuple[int, int] | None]:
     """Return the places of blocks in the decoded page. Those of ``alt`` texts are unknown."""
     images = {number for number, tag in enumerate(document.elements.tag) if tag == "img"}
     return find_offsets(source, [None if block.element in images else block.text for block in document.each_block()])

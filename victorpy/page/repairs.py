@@ -39,7 +39,8 @@ def clean_listings(root: etree._Element) -> None:
             if element.tag in _BUTTONS or _NUMBERS.search(element.get("class", "")):
                 _empty(element)
         spans = [span for span in listing.iter("span") if _LINE.search(span.get("class", ""))]
-        if len(spans) > 1 and not any("\n" in text for text in listing.itertext()):  # a style sheet separates them
+        has_breaks = listing.find(".//br") is not None or any("\n" in text for text in listing.itertext())
+        if len(spans) > 1 and not has_breaks:  # a style sheet separates them
             for line in spans[:-1]:
                 line.tail = "\n" + (line.tail or "")
         ancestors = [*islice(listing.iterancestors(), _MAX_LEVELS)]
