@@ -1,9 +1,9 @@
-"""Clean a batch of many pages with planted replicas, and count which are removed.
+"""Plant copies among pages that fill the same forms, clean them with `--dedup`, and count which are called replicas.
 
-    python -m benchmarks.planted_replicas --data wcxb:DIR dragnet:DIR l3s:DIR [--count 20000] [--dedup minhash]
+    python -m benchmarks.planted_replicas --data swde:DIR [--step N] [--seed 8] [--dedup pages] [--work DIR]
 
-Every page consists of paragraphs of real pages, in the template of a real page; no two pages have the same paragraphs.
-A fifth of the pages are repeated in one of four ways. Then `victor clean --dedup` runs over all of them.
+Each page gets one copy, made in one of seven ways. Pages of a site with the same values (the gold of SWDE) are true
+duplicates and are counted separately. `--work` keeps pages and output, and uses pages again that are there.
 """
 
 from __future__ import annotations
@@ -11,172 +11,238 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
-import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import lxml.html
+import numpy as np
 
 from benchmarks.lib.command import make_parser
 from benchmarks.lib.command import run as run_benchmark
-from benchmarks.lib.pages import ROOT
-from benchmarks.lib.replica_pages import LONG_WORDS, SEED, noise, page_with, topic_pages, word_count
+from benchmarks.lib.pages import ROOT, read_pages
+from benchmarks.lib.replica_pages import SEED, transplant
+from benchmarks.lib.tables import table
+from victorpy.cleaner import Cleaner
+from victorpy.document import Label
+from victorpy.page.decode import decode
+from victorpy.page.markup import escape
+from victorpy.research.datasets import GoldPage
 from victorpy.research.gold import LabelledPage
 
-PLANTED_SHARE = 0.2
-WORDS = (150, 600)
-"""Range of the length of a page's content."""
-PARAGRAPH_WORDS = (25, 80)
-"""A longer one, used twice, would make two pages replicas that are not planted."""
-TEMPLATES = 200
-MOST_TEMPLATE_WORDS = 600
-MOST_LONG_WORDS = 60
-"""Limits of the words of a template, in all and in long blocks, so that it is shorter than the content."""
-SOURCES = 900
-"""Number of real pages that templates and paragraphs are taken from."""
-
 WAYS = {
-    "exact copy": "the same bytes at another address",
-    "same template": "the same content, with another date and other numbers in the template",
-    "other template": "the same content in the template of another page",
-    "edited": "in another template, with a paragraph less and a sentence more",
+    "exact": "the same bytes at another address of the site",
+    "other address": "the same bytes on another site",
+    "other frame": "the content in the template of another site",
+    "reordered": "rows, items and paragraphs in another order",
+    "changed date": "other dates, and a line with the date of an update",
+    "truncated": "without the last 30 to 50 % of the content",
+    "comment": "with a comment of 20 to 60 random words after the content",
 }
+DATE = re.compile(r"\b\d{1,2}[/-]\d{1,2}[/-](?:20)?\d\d\b|\b[A-Z][a-z]{2,8} \d{1,2}, 20\d\d\b|\b20\d\d-\d\d-\d\d\b")
+TITLE = re.compile(r"<title\b.*?</title>", re.IGNORECASE | re.DOTALL)
+SHUFFLED = frozenset(["p", "li", "tr", "dd"])
 
 
-class Made(NamedTuple):
-    """A page that was made."""
+class Planted(NamedTuple):
+    """A page of the run."""
 
-    paragraphs: list[str]
-    template: int
-    number: int
-    """Number of the original."""
-    way: str = ""
-    """How it repeats the original; empty for an original."""
+    name: str
+    way: str
+    """How it was copied; empty for an original."""
+    values: list[str]
 
 
 def main() -> None:
     """Make the pages, clean them, and count."""
-    parser = make_parser(__doc__, step=False)
-    parser.add_argument("--count", type=int, default=20_000, help="pages in all (default: 20,000)")
-    parser.add_argument("--dedup", default="minhash", help="the method (default: minhash)")
+    parser = make_parser(__doc__)
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of the random choices")
+    parser.add_argument("--dedup", default="pages", help="the method (default: pages)")
     parser.add_argument("--jobs", type=int, default=2, help="worker processes (default: 2)")
     parser.add_argument("--work", type=Path, help="a directory to keep pages and output in")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         work = arguments.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
-        plan = planned(arguments.data, arguments.count, work / "pages.jsonl")
-        run(arguments, work)
-        report(plan, work / "out.jsonl")
+        pages = work / "pages.jsonl"
+        if not pages.exists():
+            gold = [sampled.gold for sampled in read_pages(arguments.data, arguments.step)]
+            write_pages(gold, random.Random(arguments.seed), pages)
+        run(arguments, pages, work / "out.jsonl")
+        report(pages, work / "out.jsonl")
 
 
-def planned(specs: Sequence[str], count: int, path: Path) -> list[Made]:
-    """Make the pages, in an order in which replicas come after their originals."""
-    gold = topic_pages(specs, SOURCES)
-    chance = random.Random(SEED)
-    originals = list(_originals(gold, int(count * (1 - PLANTED_SHARE)), chance))
-    plan = [Made(paragraphs, chance.randrange(TEMPLATES), number) for number, paragraphs in enumerate(originals)]
-    for _ in range(count - len(plan)):
-        original = chance.choice(plan[: len(originals)])
-        plan.append(_repeated(original, chance.choice(list(WAYS)), chance))
-    templates = [page for page in gold if _is_template(page)][:TEMPLATES]
-    if len(templates) < TEMPLATES:
-        raise SystemExit(f"there are {len(templates)} templates, but {TEMPLATES} are needed: give more data")
-    with path.open("w", encoding="utf-8") as lines:
-        for number, made in enumerate(plan):
-            html = _page(made, templates)
-            lines.write(json.dumps({"url": f"http://made.example/{number}", "html": html}) + "\n")
-    return plan
+def write_pages(gold: list[GoldPage], chance: random.Random, path: Path) -> None:
+    """Write all pages and their copies in a random order."""
+    cleaner = Cleaner.load()
+    records = []
+    ways = list(WAYS)
+    for number, page in enumerate(gold):
+        values = sorted(segment.text for segment in page.gold)
+        html = decode(page.html).text
+        way = ways[number % len(ways)]
+        template = chance.choice([other for other in gold if site(other) != site(page)])
+        copy = make_copy(way, labelled(cleaner, page), html, template, cleaner, chance)
+        address = {"other address": "http://mirror.example/", "other frame": template.url.rpartition("/")[0] + "/"}
+        copy_url = f"{address.get(way, page.url.rpartition('/')[0] + '/')}copy-{page.name.replace('/', '-')}"
+        records.append({"url": page.url, "html": html, "name": page.name, "way": "", "values": values})
+        records.append({"url": copy_url, "html": copy, "name": page.name, "way": way, "values": values})
+    chance.shuffle(records)
+    temporary = path.with_suffix(".tmp")
+    with temporary.open("w", encoding="utf-8") as lines:
+        lines.writelines(json.dumps(record) + "\n" for record in records)
+    temporary.replace(path)
 
 
-def _originals(gold: Sequence[LabelledPage], count: int, chance: random.Random) -> Iterator[list[str]]:
-    """Yield contents made of paragraphs. A paragraph is used again only when all have been used."""
-    pool = sorted({text for page in gold for text in _paragraphs(page)})
-    left: list[str] = []
-    for _ in range(count):
-        content: list[str] = []
-        wanted = chance.randint(*WORDS)
-        while sum(len(text.split()) for text in content) < wanted:
-            if not left:
-                left = chance.sample(pool, len(pool))
-            content.append(left.pop())
-        yield content
+def site(page: GoldPage) -> str:
+    """Return the folder of a page."""
+    return page.name.partition("/")[0]
 
 
-def _paragraphs(page: LabelledPage) -> Iterator[str]:
-    for block, label in zip(page.document.blocks, page.labels, strict=True):
-        if label.is_content and PARAGRAPH_WORDS[0] <= word_count(block) <= PARAGRAPH_WORDS[1]:
-            yield block.text
+def labelled(cleaner: Cleaner, page: GoldPage) -> LabelledPage:
+    """Return a page with the labels of the cleaner, because the gold is not a text."""
+    cleaned = cleaner.document(page.html, page.url)
+    return LabelledPage(page.name, "", site(page), page.page_type, cleaned.document, tuple(cleaned.labels), page.gold)
 
 
-def _is_template(page: LabelledPage) -> bool:
-    """Whether a page without its content has little text: a gold standard may miss half of an article."""
-    counts = [word_count(block) for block in noise(page)]
-    return (
-        sum(counts) <= MOST_TEMPLATE_WORDS and sum(count for count in counts if count >= LONG_WORDS) <= MOST_LONG_WORDS
-    )
+def make_copy(
+    way: str, page: LabelledPage, html: str, template: GoldPage, cleaner: Cleaner, chance: random.Random
+) -> str:
+    """Return a copy of a page as HTML."""
+    content = [
+        number for number, label in enumerate(page.labels) if label.is_content and page.document.blocks[number].text
+    ]
+    match way:
+        case "other frame" if content:
+            return with_title(transplant(page, labelled(cleaner, template)), page.document.title)
+        case "reordered":
+            return reordered(html, chance)
+        case "changed date":
+            day = f"{chance.randint(1, 12)}/{chance.randint(1, 28)}/2012"
+            dated = DATE.sub(day, html)
+            update = f"<p>Last updated on March {chance.randint(1, 28)}, 2012</p></body>"
+            return re.sub("</body>", update, dated, count=1, flags=re.IGNORECASE)
+        case "truncated" if content:
+            counts = np.cumsum([len(page.document.blocks[number].text.split()) for number in content])
+            lost = content[int(np.searchsorted(counts, chance.uniform(0.5, 0.7) * counts[-1])) + 1 :]
+            labels = tuple(Label.OTHER if number in lost else label for number, label in enumerate(page.labels))
+            return with_title(transplant(replace(page, labels=labels), page), page.document.title)
+        case "comment":
+            said = " ".join(cleaner.document(template.html).document.texts).split()
+            words = " ".join(chance.choices(said, k=chance.randint(20, 60)))
+            author = f"<p><b>{chance.choice('ABCD')}. said:</b></p>"
+            comment = f"<div class='comment'>{author}<p>{words.capitalize()}.</p></div>"
+            after = page.document.blocks[content[-1]].text if content else ""
+            return inserted(html, after, comment)
+    return html
 
 
-def _repeated(original: Made, way: str, chance: random.Random) -> Made:
-    paragraphs = list(original.paragraphs)
-    template = original.template
-    if way in {"other template", "edited"}:
-        template = (template + chance.randrange(1, TEMPLATES)) % TEMPLATES
-    if way == "edited":
-        if len(paragraphs) > 3:
-            del paragraphs[chance.randrange(len(paragraphs))]
-        paragraphs.append(f"This article was first published elsewhere, on {chance.randint(1, 28)} May 2024.")
-    return Made(paragraphs, template, original.number, way)
+def with_title(html: str, title: str) -> str:
+    """Replace the title of a page."""
+    return TITLE.sub("", html).replace("<body", f"<title>{escape(title)}</title><body", 1)
 
 
-def _page(made: Made, templates: Sequence[LabelledPage]) -> str:
-    content = "".join(f"<p>{escape(text)}</p>" for text in made.paragraphs)
-    page = page_with(f"<div>{content}</div>", templates[made.template])
-    if made.way == "same template":
-        notice = "<div class='footer'><a href='/login'>Log in (17)</a> <span>Today is 3 June 2024</span></div>"
-        return page.replace("</body>", f"{notice}</body>", 1)
-    return page
+def reordered(html: str, chance: random.Random) -> str:
+    """Shuffle rows, items and paragraphs among their siblings."""
+    tree = parse(html)
+    for parent in list(tree.iter()):
+        children = [child for child in parent if child.tag in SHUFFLED] if isinstance(parent.tag, str) else []
+        if len(children) > 2 and len({child.tag for child in children}) == 1:
+            places = sorted(parent.index(child) for child in children)
+            for child in children:
+                parent.remove(child)
+            chance.shuffle(children)
+            for place, child in zip(places, children, strict=True):
+                parent.insert(place, child)
+    return str(lxml.html.tostring(tree, encoding="unicode"))
 
 
-def run(arguments: argparse.Namespace, work: Path) -> None:
+def inserted(html: str, after: str, comment: str) -> str:
+    """Insert markup after the block with a text, or at the end of the page."""
+    tree = parse(html)
+    wanted = " ".join(after.split())
+    for element in reversed(list(tree.iter())):
+        if isinstance(element.tag, str) and wanted and " ".join(element.text_content().split()) == wanted:
+            element.addnext(lxml.html.fragment_fromstring(comment))
+            return str(lxml.html.tostring(tree, encoding="unicode"))
+    return html.replace("</body>", f"{comment}</body>", 1)
+
+
+def parse(html: str) -> Any:
+    """Parse a page. A declaration of an encoding would be wrong for text."""
+    return lxml.html.document_fromstring(re.sub(r"^\s*<\?xml[^>]*>", "", html))
+
+
+def run(arguments: argparse.Namespace, pages: Path, output: Path) -> None:
     """Clean the pages with the command."""
-    options = ["--dedup", arguments.dedup, "-j", str(arguments.jobs), "-o", f"{work / 'out.jsonl'}/"]
-    command = [sys.executable, str(ROOT / "clean.py"), str(work / "pages.jsonl"), *options]
-    start = time.monotonic()
-    subprocess.run(command, check=True, env={"PYTHONPATH": str(ROOT)})
-    size = (work / "out.jsonl" / ".replicas.sqlite").stat().st_size
-    print(
-        f"{time.monotonic() - start:,.0f} s, the index of kept pages has {size / arguments.count:,.0f} bytes per page"
-    )
+    options = ["--dedup", arguments.dedup, "-j", str(arguments.jobs), "-o", f"{output}/", "--force"]
+    subprocess.run([sys.executable, str(ROOT / "clean.py"), str(pages), *options], check=True)
 
 
-def report(plan: Sequence[Made], output: Path) -> None:
-    """Print which planted replicas were removed, by the way they were planted, and which other pages."""
-    gone: dict[int, int] = {}
+def report(pages: Path, output: Path) -> None:
+    """Print which copies were found, by way, and which other pages were called replicas, by site."""
+    planted = [Planted(fields["name"], fields["way"], fields["values"]) for fields in map(json.loads, pages.open("rb"))]
+    statuses: dict[int, str] = {}
+    repeats: dict[int, int] = {}
+    for row in rows(output):
+        statuses[row["position"]] = row["status"]
+        if row["status"] == "replica":
+            repeats[row["position"]] = row["repeats"]["position"]
+    print_copies(planted, statuses, repeats)
+    print_errors(planted, repeats)
+
+
+def rows(output: Path) -> Iterator[dict[str, Any]]:
+    """Read the rows of an output directory."""
     for part in sorted(output.glob("part-*")):
-        for line in part.read_bytes().splitlines():
-            row = json.loads(line)
-            if row["status"] == "replica":
-                gone[_number(row["url"])] = _number(row["repeats"]["url"])
-    planted = Counter(made.way for made in plan if made.way)
-    removed = Counter(made.way for number, made in enumerate(plan) if made.way and number in gone)
-    rightly = sum(plan[late].number == plan[early].number for late, early in gone.items())
-    print("| planted | pages | gone |\n|---|---|---|")
-    for way, words in WAYS.items():
-        print(f"| {way}: {words} | {planted[way]:,} | {removed[way]:,} ({removed[way] / max(planted[way], 1):.1%}) |")
-    print(f"| not planted | {len(plan) - sum(planted.values()):,} | {sum(not plan[late].way for late in gone):,} |")
-    print(f"gone {len(gone):,}, of them {rightly:,} for the page that they were made from")
-    for late, early in gone.items():
-        if plan[late].number != plan[early].number:
-            print(f"wrong: {late} ({plan[late].way or 'not planted'}) for {early}")
+        yield from map(json.loads, part.read_bytes().splitlines())
 
 
-def _number(url: str) -> int:
-    return int(url.rpartition("/")[2])
+def print_copies(planted: list[Planted], statuses: dict[int, str], repeats: dict[int, int]) -> None:
+    """Print how many pairs of a page and its copy were found. Pages without text have no replicas."""
+    pairs: dict[str, list[int]] = defaultdict(list)
+    for number, page in enumerate(planted):
+        pairs[page.name].append(number)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for numbers in pairs.values():
+        way = next(planted[number].way for number in numbers if planted[number].way)
+        ends = {statuses.get(number, "missing") for number in numbers}
+        end = "replica" if "replica" in ends else "empty" if ends - {"kept"} else "missed"
+        counts[way][end] += 1
+        counts["all"][end] += 1
+        if end == "missed":
+            print("missed", way, *numbers)
+    lines = []
+    for way, found in counts.items():
+        share = found["replica"] / max(found["replica"] + found["missed"], 1)
+        lines.append([way, found.total(), found["empty"], found["replica"], f"{share:.1%}"])
+    print(table(["copies", "planted", "without text", "found", "share"], lines))
+
+
+def print_errors(planted: list[Planted], repeats: dict[int, int]) -> None:
+    """Print the pages that were called replicas of another page, by site."""
+    sites: dict[str, Counter[str]] = defaultdict(Counter)
+    for number, page in enumerate(planted):
+        folder = page.name.partition("/")[0]
+        other = planted[repeats[number]] if number in repeats else page
+        kind = "right" if other.name == page.name else "same values" if other.values == page.values else "wrong"
+        for name in (folder, "all"):
+            sites[name]["pages"] += 1
+            sites[name][kind] += 1
+        if kind != "right":
+            print(kind, number, repeats[number], page.name, other.name, page.way, page.values[:3], other.values[:3])
+    lines = [
+        [name, found["pages"], found["same values"], found["wrong"], f"{found['wrong'] / found['pages']:.2%}"]
+        for name, found in sorted(sites.items())
+        if name == "all" or found["wrong"] or found["same values"]
+    ]
+    print(table(["site", "pages", "replica of a page with the same values", "of another page", "share"], lines))
 
 
 if __name__ == "__main__":

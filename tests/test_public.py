@@ -28,7 +28,6 @@ NOT_NEEDED = {
     *(
         "catboost",
         "cchardet.cli",
-        "datasketch",
         "dateparser",
         "extruct",
         "matplotlib",

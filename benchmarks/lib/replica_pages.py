@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from benchmarks.lib.pages import read_pages
 from victorpy.config import load_config
-from victorpy.dedup.minhash import MinHash
 from victorpy.document import Block, Document
 from victorpy.errors import VictorError
 from victorpy.methods import CONFIG
@@ -30,6 +29,8 @@ MOST_OTHERS = 0.2
 """Maximum amount of such text outside the content, as a share of the content."""
 MOST_SHARED = 0.1
 """Maximum share of the runs of words of the shorter of two contents that may be in the other."""
+RUN = 4
+"""Words in a run."""
 TOPIC_TYPES = frozenset({"article", "documentation", "service", "product"})
 
 # Elements that contain whole articles. Content goes into the innermost of them around the content that it replaces.
@@ -78,7 +79,8 @@ def _has_topic(page: LabelledPage) -> bool:
 
 def _is_new(page: LabelledPage, seen: dict[str, list[set[str]]]) -> bool:
     """Whether no earlier page has this content, by exact counting: sets of news have some articles twice."""
-    shingles = MinHash(shingle=4).shingles(" ".join(block.text for block in _content(page)).lower().split())
+    words = " ".join(block.text for block in _content(page)).lower().split()
+    shingles = {" ".join(words[at : at + RUN]) for at in range(max(len(words) - RUN + 1, 1))}
     others = {id(other): other for shingle in shingles for other in seen.get(shingle, [])}.values()
     if any(len(shingles & other) > MOST_SHARED * min(len(shingles), len(other)) for other in others):
         return False

@@ -82,7 +82,7 @@ def test_model_is_identified_by_its_content():
         (Plan(method=Method("sst", model="default")), "cannot be combined with `model` or `config`"),
         (Plan(method=Method(parameters=("t=1",))), "`param` t=1 needs a `method`"),
         (Plan(method=Method("sst", favor="recall")), "`favor` needs probabilities, which the method sst"),
-        (Plan(dedup=Dedup("minhahs")), "did you mean 'minhash'"),
+        (Plan(dedup=Dedup("pags")), "did you mean 'pages'"),
     ],
 )
 def test_mistakes_are_reported_before_the_run(plan, words):
@@ -123,8 +123,8 @@ def plan_from(*options):
         (["--by-site"], {"by_site": True}),
         (["--site-key", "host"], {"site_key": "host"}),
         (["--sample", "7"], {"sample": 7}),
-        (["--dedup", "minhash"], {"dedup": Dedup("minhash")}),
-        (["--dedup", "minhash", "--keep", "longest"], {"dedup": Dedup("minhash", keep="longest")}),
+        (["--dedup", "pages"], {"dedup": Dedup("pages")}),
+        (["--dedup", "pages", "--keep", "longest"], {"dedup": Dedup("pages", keep="longest")}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

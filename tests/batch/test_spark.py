@@ -225,7 +225,6 @@ def test_large_archive_is_divided_and_progress_is_shown(session, tmp_path, monke
 @pytest.fixture(scope="module")
 def planted_inputs(tmp_path_factory):
     """Three files. Some stories overlap with the next, so that what is kept depends on the order."""
-    pytest.importorskip("datasketch")
     pytest.importorskip("icu4py")
     place = tmp_path_factory.mktemp("inputs")
     sentences = replicapages.story(99, 80)
@@ -243,7 +242,7 @@ def planted_inputs(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("dedup", "messages"), [(Dedup("fingerprint"), 1), (Dedup("minhash", ("threshold=0.45",), keep="longest"), 2)]
+    ("dedup", "messages"), [(Dedup("fingerprint"), 1), (Dedup("pages", keep="longest", drop=True), 2)]
 )
 def test_resume_gives_the_replicas_of_the_local_run(session, planted_inputs, dedup, messages, tmp_path):
     expected, local_summary = run_locally(planted_inputs, tmp_path / "local", dedup=dedup)
@@ -260,7 +259,6 @@ def test_resume_gives_the_replicas_of_the_local_run(session, planted_inputs, ded
 
 
 def test_replicas_of_sites_are_those_of_the_local_run(session, tmp_path):
-    pytest.importorskip("datasketch")
     pytest.importorskip("icu4py")
     names = ("alpha", "beta", "gamma")
     pages = replicapages.write_lines(
@@ -270,7 +268,7 @@ def test_replicas_of_sites_are_those_of_the_local_run(session, tmp_path):
     lines = pages.read_text().splitlines(keepends=True)
     pages.write_text("".join(line.replace("news.", f"{names[n % 3]}.", 1) for n, line in enumerate(lines)))
     inputs = (str(pages),)
-    options = {"method": Method("sst"), "dedup": Dedup("minhash")}
+    options = {"method": Method("sst"), "dedup": Dedup("pages")}
     expected, summary = run_locally(inputs, tmp_path / "local", by_site=True, **options)
     plan = Plan(inputs, tmp_path / "out", "jsonl", by_site=True, buckets=2, **options)
     spark.run_plan(session, plan, quiet)

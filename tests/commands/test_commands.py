@@ -662,7 +662,7 @@ def test_features_are_listed_with_family_and_use():
         ("configs", {"default", "site", "cleaneval", "crf", "blocks"}),
         ("formats", {"text", "markdown", "jsonl", "docview"}),
         ("containers", {"folder", "jsonl.gz", "parquet"}),
-        ("dedup", {"fingerprint", "minhash"}),
+        ("dedup", {"fingerprint", "pages", "paragraphs"}),
         ("features", {"position", "container.*"}),
         ("datasets", {"anno", "cleaneval", "swde"}),
     ],

@@ -11,7 +11,6 @@ from support.commands import clean, kill_clean_when
 from support.replicapages import page, planted, story, write_lines
 
 pytest.importorskip("icu4py", reason="pip install -e '.[docview]'")
-pytest.importorskip("datasketch")
 
 from victorpy.batch.local import run as batch_run
 from victorpy.batch.local.run import run_plan
@@ -44,10 +43,10 @@ def number_of(url):
     return int(url.rpartition("/")[2])
 
 
-LONGEST = ("minhash", "longest")
+LONGEST = ("pages", "longest")
 
 
-@pytest.fixture(scope="module", params=[("minhash", "first"), LONGEST, ("fingerprint", "first")], ids=" ".join)
+@pytest.fixture(scope="module", params=[("pages", "first"), LONGEST, ("fingerprint", "first")], ids=" ".join)
 def run(request, lines, tmp_path_factory):
     """A run with one worker, and its arguments."""
     method, keep = request.param
@@ -65,7 +64,7 @@ def test_exactly_the_planted_replicas_are_removed(run):
     same = {late: early for late, early in REPEATS.items() if late not in longer}
     if "longest" in arguments:
         assert replicas == {**same, **{early: late for late, early in longer.items()}}
-    elif "minhash" in arguments:
+    elif "pages" in arguments:
         assert replicas == REPEATS
     else:  # one more sentence may change which words are the most frequent
         assert same.items() <= replicas.items() <= REPEATS.items()
@@ -76,7 +75,7 @@ def test_exactly_the_planted_replicas_are_removed(run):
     assert f"replica {counted['replica']:>8}" in messages
 
 
-def test_replica_rows_name_the_repeated_record_and_have_no_text(run):
+def test_replica_rows_name_the_repeated_record_and_keep_their_text(run):
     _, place, _ = run
     all_rows = rows(place / "out.jsonl")
     by_place = {(row["source"], row["position"]): row for row in all_rows}
@@ -85,7 +84,7 @@ def test_replica_rows_name_the_repeated_record_and_have_no_text(run):
     assert [{name: row[name] for name in listed[0]} for row in replicas] == listed
     for row in replicas:
         kept = by_place[row["repeats"]["source"], row["repeats"]["position"]]
-        assert (row["text"], kept["status"], bool(kept["text"])) == ("", "kept", True)
+        assert (bool(row["text"]), kept["status"], bool(kept["text"])) == (True, "kept", True)
         assert row["repeats"]["url"] == kept["url"]
     assert all(row["repeats"] is None for row in all_rows if row["status"] != "replica")
 
@@ -124,7 +123,7 @@ def test_resume_after_any_part_gives_same_bytes(run, tmp_path, has_index):
 
 @pytest.mark.parametrize("is_decided", [True, False])
 def test_resume_after_cleaning_cleans_nothing_again(lines, tmp_path, monkeypatch, is_decided):
-    plan = Plan((str(lines),), tmp_path, to="jsonl", shard_records=7, dedup=Dedup("minhash"))
+    plan = Plan((str(lines),), tmp_path, to="jsonl", shard_records=7, dedup=Dedup("pages"))
     with monkeypatch.context() as patch:
         patch.setattr(Store, "delete_temporary", lambda store: None)
         run_plan(plan, io.StringIO(), quiet=True)
@@ -140,35 +139,63 @@ def test_resume_after_cleaning_cleans_nothing_again(lines, tmp_path, monkeypatch
 
 def test_other_parameters_are_refused_as_another_run(run, tmp_path):
     arguments, place, _ = run
-    parameter = "num_perm=64" if "minhash" in arguments else "interval=3"
-    refused("dedup was", *arguments, "--dedup-param", parameter, "-o", f"{place}/out.jsonl/")
+    other = ("--dedup-param", "interval=3") if "fingerprint" in arguments else ("--drop-replicas",)
+    refused("dedup was", *arguments, *other, "-o", f"{place}/out.jsonl/")
 
 
 def test_retried_pages_are_compared_with_kept_pages(tmp_path):
     inputs = write_lines(tmp_path / "pages.jsonl", [page(story(1)), page(story(2)), 5])
     out = tmp_path / "out.jsonl"
-    assert clean(inputs, "--dedup", "minhash", "--dedup-param", "threshold=0.6", "-j", 1, "-o", out).returncode == 1
+    assert clean(inputs, "--dedup", "pages", "--drop-replicas", "-j", 1, "-o", out).returncode == 1
     write_lines(inputs, [page(story(1)), page(story(2)), page(story(2), "gazette")])
     ended = clean("--retry", out / "failed.jsonl", "-j", 1)
     assert ended.returncode == 0, ended.stderr
     (again,) = rows(out, "retry-1-")
-    assert (again["status"], again["repeats"]["url"]) == ("replica", "http://news.example/1")
+    assert (again["status"], again["text"]) == ("replica", "")
+    assert again["repeats"]["url"] == "http://news.example/1"
 
 
 def test_stream_and_folder_have_no_replicas(lines, tmp_path):
-    ended = clean(lines, "--dedup", "minhash", "-j", 1, "-f", "jsonl")
+    ended = clean(lines, "--dedup", "pages", "-j", 1, "-f", "jsonl")
     assert len(ended.stdout.splitlines()) == len(PLANTED) - len(REPEATS)
-    assert clean(lines, "--dedup", "minhash", "-j", 1, "-q", "-o", tmp_path / "out", "-f", "markdown").returncode == 0
+    assert clean(lines, "--dedup", "pages", "-j", 1, "-q", "-o", tmp_path / "out", "-f", "markdown").returncode == 0
     assert len(list((tmp_path / "out").rglob("*.md"))) == len(PLANTED) - len(REPEATS)
 
 
 def test_tables_name_the_repeated_record(lines, tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
-    assert clean(lines, "--dedup", "minhash", "-j", 1, "-q", "-o", tmp_path / "out.parquet").returncode == 0
+    assert clean(lines, "--dedup", "pages", "-j", 1, "-q", "-o", tmp_path / "out.parquet").returncode == 0
     table = pq.read_table(tmp_path / "out.parquet" / "part-0000000.parquet").to_pylist()
     assert {row["position"]: row["repeats"]["position"] for row in table if row["repeats"]} == {
         table[late]["position"]: table[early]["position"] for late, early in REPEATS.items()
     }
+
+
+def test_repeated_paragraphs_are_removed(tmp_path):
+    notice = "This story was first told by the old sailors of the harbour, who know 4711 more, and tell one each night."
+    near = notice.replace("4711", "4712")
+    texts = [[*story(1, 6), notice], [*story(2, 6), near], [near]]
+    pages = [page(["", *text]).replace("<p> ", "<p>").replace(". This", ".</p><p>This") for text in texts]
+    inputs = write_lines(tmp_path / "pages.jsonl", pages)
+    options = ("--dedup", "paragraphs", "-f", "markdown", "--method", "everything", "-j", 1)
+    ended = clean(inputs, *options, "-o", tmp_path / "out.jsonl")
+    assert ended.returncode == 0, ended.stderr
+    first, second, third = rows(tmp_path / "out.jsonl")
+    assert notice in first["text"]
+    assert not first["losses"]
+    assert "This story" not in second["text"]
+    assert story(2, 6)[-1] in second["text"]
+    assert "This story" not in third["text"]
+    assert all("of the run" in row["losses"][-1] for row in (second, third))  # the notice, and menus of all pages
+    assert not (tmp_path / "out.jsonl" / "replicas.jsonl").exists()
+
+
+def test_summary_warns_of_sites_that_lose_many_pages(tmp_path):
+    inputs = write_lines(tmp_path / "pages.jsonl", [page(story(number % 6)) for number in range(10)])
+    ended = clean(inputs, "--dedup", "pages", "-j", 1, "-o", tmp_path / "out.jsonl", "--summary", tmp_path / "summary")
+    warning = "news.example: 4 of 10 pages are replicas (40%); check them in replicas.jsonl"
+    assert f"warning: {warning}" in ended.stderr.decode()
+    assert json.loads((tmp_path / "summary").read_text())["warnings"] == [warning]
 
 
 @pytest.mark.parametrize(
@@ -176,9 +203,12 @@ def test_tables_name_the_repeated_record(lines, tmp_path):
     [
         (("--keep", "first"), "--keep needs --dedup"),
         (("--dedup-param", "interval=2"), "--dedup-param needs --dedup"),
-        (("--dedup", "minhsh"), "did you mean 'minhash'"),
-        (("--dedup", "minhash", "--dedup-param", "interval=2"), "is not a parameter"),
-        (("--dedup", "minhash", "--keep", "longest"), "give -o DIRECTORY"),
+        (("--dedup", "pags"), "did you mean 'pages'"),
+        (("--dedup", "pages", "--dedup-param", "interval=2"), "is not a parameter"),
+        (("--dedup", "minhash"), "was removed"),
+        (("--dedup", "paragraphs", "-f", "html"), "works with the formats text and markdown"),
+        (("--drop-replicas",), "--drop-replicas needs --dedup"),
+        (("--dedup", "pages", "--keep", "longest"), "give -o DIRECTORY"),
     ],
 )
 def test_wrong_options_are_reported_in_one_line(lines, arguments, words):

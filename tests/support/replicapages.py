@@ -31,7 +31,8 @@ def page(sentences: list[str], site: str = "courier") -> str:
     links = "".join(f"<li><a href='/{site}/{name}'>{site} {name}</a></li>" for name in ("home", "sport", "arts"))
     paragraphs = "".join(f"<p>{' '.join(sentences[at : at + 2])}</p>" for at in range(0, len(sentences), 2))
     return (
-        f"<html lang='en'><title>{site}</title><body><ul class='nav'>{links}</ul><div class='text'>{paragraphs}</div>"
+        f"<html lang='en'><title>{sentences[0]}</title><body><ul class='nav'>{links}</ul>"
+        f"<div class='text'>{paragraphs}</div>"
         f"<div class='footer'><a href='/terms'>Terms of {site}</a> <a href='/imprint'>Imprint</a></div></body></html>"
     )
 

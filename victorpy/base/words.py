@@ -2,9 +2,10 @@
 
 - `simple_words`: runs of letters and digits in lower case, for WCXB's F1, style trees and mining.
 - `aligned_words`: the same, but single letters in scripts without spaces, for alignment with gold texts and agreement.
+- `paired_words`: the same, but pairs of letters in these scripts, and whole decimal numbers, for duplicate detection.
 - `words_and_signs`: runs of letters and digits, and runs of symbols, for shingles of the pagelets method.
 - `cleaneval_tokens`: everything between white space, with or without tags, for CleanEval's measures.
-- `icu_words`: words by Unicode's rules and ICU's dictionaries, for keywords, abstracts and duplicate detection.
+- `icu_words`: words by Unicode's rules and ICU's dictionaries, for keywords, abstracts and fingerprints.
 
 `victorpy.base.unicode.count_words` only counts words.
 """
@@ -12,6 +13,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from victorpy.errors import missing
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _SIMPLE = re.compile(r"\w+")
+_UNSPACED_LETTER = re.compile(f"[{_UNSPACED}]")
 _ALIGNED = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+_PAIRED = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+(?:[.,]\d+)*")
 _WORD_OR_SIGNS = re.compile(r"\w+|[^\w\s]+")
 _KATAKANA = re.compile("[ァ-ヺー-ヿ]+")
 
@@ -47,6 +51,21 @@ def aligned_words(text: str) -> list[str]:
     ['the', 'cat', 's', '9', 'lives', '九', '条', '命']
     """
     return _ALIGNED.findall(text.lower())
+
+
+def paired_words(text: str) -> list[str]:
+    """Return the words and numbers of a text in lower case, and pairs of letters in scripts without spaces.
+
+    >>> paired_words("It costs 22,995.50 in 2024: 九条命")
+    ['it', 'costs', '22,995.50', 'in', '2024', '九条', '条命']
+    """
+    words: list[str] = []
+    for word in _PAIRED.findall(text.lower()):
+        if len(word) > 2 and _UNSPACED_LETTER.match(word):
+            words += map("".join, pairwise(word))
+        else:
+            words.append(word)
+    return words
 
 
 def words_and_signs(text: str) -> list[str]:

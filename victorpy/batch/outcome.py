@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -58,8 +58,8 @@ class Outcome:
     """Mean probability of the labels."""
     columns: Mapping[str, Any] = field(default_factory=dict)
     """Columns that the format adds."""
-    signed: Signed | None = None
-    """Signature of the text, with `dedup`."""
+    signed: tuple[Signed, ...] = ()
+    """Signatures of the text or its paragraphs, with `dedup`."""
     repeats: Mapping[str, Any] | None = None
     """The record that a replica repeats."""
     file: str = ""
@@ -115,10 +115,12 @@ class PageCleaner:
             if self.plan.filters.languages:
                 language = detect_language(page, language)
         problem = self._filter(page, language) if self.plan.filters != NO_FILTERS and not page.is_empty else None
-        signed = None
+        signed: tuple[Signed, ...] = ()
         if self.detector and not page.is_empty:  # sign the plain text, whatever the format
-            plain_text = text if output.name == "text" else OUTPUTS.get("text").render(page)
-            signed = self.detector.signed(plain_text, language)
+            by_paragraph = self.plan.dedup is not None and self.plan.dedup.by_paragraph
+            plain_text = text if output.name == "text" or by_paragraph else OUTPUTS.get("text").render(page)
+            rest = "\n".join(_dropped_texts(page)) if self.detector.uses_page else ""
+            signed = tuple(self.detector.signed(plain_text, document.title, rest, language))
         probability = sum(page.probabilities) / len(page.probabilities) if page.probabilities else None
         status = Status.EMPTY if page.is_empty else Status.KEPT
         return Outcome(
@@ -139,7 +141,7 @@ class PageCleaner:
             labels=dict(sorted(Counter(map(str, page.labels)).items())),
             probability=_rounded(probability),
             columns=columns,
-            signed=None if problem else signed,
+            signed=() if problem else signed,
         )
 
     def _filter(self, page: CleanPage, language: str) -> Problem | None:
@@ -157,6 +159,13 @@ class PageCleaner:
             wanted = ", ".join(filters.languages)
             return Problem(Kind.LANGUAGE, f"the language is {language or 'unknown'}, not {wanted}")
         return None
+
+
+def _dropped_texts(page: CleanPage) -> Iterator[str]:
+    """Return the texts of blocks that the output does not have, or has only in part."""
+    for number, (label, text) in enumerate(zip(page.labels, page.document.texts, strict=True)):
+        if not label.is_content or (page.spans and page.spans[number] is not None):
+            yield text
 
 
 def _rounded(number: float | None) -> float | None:

@@ -31,6 +31,10 @@ class Limits:
     """Bytes per page, in addition to what an idle worker uses."""
 
 
+PARAGRAPH_FORMATS = ("text", "markdown")
+"""Formats with blank lines between paragraphs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dedup:
     """How to find replicas, and which copy to keep."""
@@ -39,13 +43,20 @@ class Dedup:
     settings: tuple[str, ...] = ()
     """Parameters of the method, as ``NAME=VALUE``."""
     keep: str = Keep.FIRST
+    drop: bool = False
+    """Whether rows of replicas lose their text."""
+
+    @property
+    def by_paragraph(self) -> bool:
+        """Whether paragraphs are compared instead of pages."""
+        return self.method == "paragraphs"
 
     def detector(self) -> Detector:
         return load_detector(self.method, self.settings)
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that determine which records are replicas."""
-        return {"method": self.method, **self.detector().parameters(), "keep": str(self.keep)}
+        return {"method": self.method, **self.detector().parameters(), "keep": str(self.keep), "drop": self.drop}
 
     def __str__(self) -> str:
         return f"by {self.method}, keeping the {self.keep}"
@@ -135,8 +146,10 @@ class Plan:
         site_of("", self.site_key)
         self.filters.check(self.load())
         if self.dedup is not None:
-            detector = self.dedup.detector()
-            detector.keys(detector.sign("Tea is made by pouring hot water over the leaves of the tea bush. " * 2))
+            self.dedup.detector().sign("Tea is made by pouring hot water over the leaves of the tea bush. " * 2)
+            if self.dedup.by_paragraph and self.format.partition("(")[0] not in PARAGRAPH_FORMATS:
+                formats = " and ".join(PARAGRAPH_FORMATS)
+                raise ConfigError(f"--dedup paragraphs works with the formats {formats}, not {self.format}")
 
     def identity(self, input_digest: str) -> dict[str, Any]:
         """Return the settings that determine the output bytes. A resumed run may change all others.

@@ -104,8 +104,9 @@ def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGro
     add("--summary", type=Path, metavar="FILE", help="write the counts to a JSON file")
 
     add = parser.add_argument_group("duplicates (docs/guides/deduplication.md)").add_argument
-    add("--dedup", metavar="METHOD", help="leave out near-duplicates, found by fingerprint or minhash")
-    add("--keep", choices=KEEP, help="which of several near-duplicates to keep (default: first)")
+    add("--dedup", metavar="METHOD", help="find copies: pages, paragraphs, or fingerprint (the method of DocView)")
+    add("--keep", choices=KEEP, help="which of several copies to keep (default: first)")
+    add("--drop-replicas", action="store_true", help="leave the texts of copies out of the rows of the output")
     add("--dedup-param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of --dedup")
     return page, site, many
 
@@ -234,11 +235,12 @@ def positive(arguments: Arguments, name: str, default: float) -> float:
 def dedup_of(arguments: Arguments) -> Dedup | None:
     """Return the settings of deduplication, or None without --dedup."""
     if arguments.dedup is None:
-        if arguments.keep or arguments.dedup_param:
-            option = "--keep" if arguments.keep else "--dedup-param"
-            raise ConfigError(f"{option} needs --dedup {' or '.join(DETECTORS)}")
+        given = [name for name in ("keep", "dedup_param", "drop_replicas") if getattr(arguments, name)]
+        if given:
+            raise ConfigError(f"--{given[0].replace('_', '-')} needs --dedup {' or '.join(DETECTORS)}")
         return None
-    dedup = Dedup(arguments.dedup, tuple(arguments.dedup_param), arguments.keep or Keep.FIRST)
+    settings, keep = tuple(arguments.dedup_param), arguments.keep or Keep.FIRST
+    dedup = Dedup(arguments.dedup, settings, keep, arguments.drop_replicas)
     dedup.detector()  # raises if a name or value is wrong
     return dedup
 
@@ -273,6 +275,7 @@ def retry_defaults(arguments: Arguments, previous: Mapping[str, Any]) -> dict[st
     if previous.get("dedup") and not arguments.dedup:
         settings = dict(previous["dedup"])
         defaults |= {"dedup": settings.pop("method"), "keep": settings.pop("keep")}
+        defaults["drop_replicas"] = settings.pop("drop", True)
         defaults["dedup_param"] = [f"{name}={value}" for name, value in settings.items()]
     return defaults
 

@@ -1,39 +1,141 @@
-"""Find replicas with an index of the kept texts.
+"""Find replicas among signed texts, in a database on disk, so that memory does not grow with the number of texts.
 
-The index is an sqlite database, so its memory does not grow with the number of texts. The table `page` has the
-signatures of the kept texts, and the table `key` has their keys.
+The steps are functions of plain data, so that a cluster can take them too:
+
+1. `frame_of`: the words that most pages of a sample of a site have in common.
+2. `keys_of`: the keys of each text, made from words that are not in the frame.
+3. `pairs_of`: texts that share a key, paired with the first texts of the key.
+4. `resolve`: each text, in order, is compared with its most promising partners that are kept.
 """
 
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import cached_property, lru_cache, partial
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from victorpy.dedup.base import KEEP, Detector, Keep, load_detector
+import numpy as np
+import numpy.typing as npt
+
+from victorpy.base.hashes import hash_text
+from victorpy.dedup.base import KEEP, NO_WORDS, Detector, Frame, Keep, Signature, Signed, Words, load_detector
 from victorpy.errors import ConfigError, suggest
 
 if TYPE_CHECKING:
     import sqlite3
 
-RowId = TypeVar("RowId")
+Id = TypeVar("Id")
 
-CACHE_KIB = 16 * 1024
+SAMPLE = 64
+"""Pages of a site, with different texts, that show its frame."""
+CRAWL_SAMPLE = 4_096
+"""Pages that show which words are rare in the crawl."""
+FRAME_SHARE, ALWAYS_SHARE, TITLE_SHARE, FRAME_PAGES = 0.2, 0.8, 0.5, 8
+"""A word of the frame is on this share of the sample's pages or in this share of their titles, and on so many pages."""
+FIRST = 16
+"""A text is paired with so many of the first texts with the same key."""
+CANDIDATES = 16
+"""Number of partners, those with the most common keys, that a text is compared with."""
+
+LOSS_SHARE, LOSS_PAGES = 0.3, 10
+"""A site of so many pages that loses a larger share is reported."""
+
+_CACHE_KIB = 32 * 1024
+_FRAMES = 1_000
+_NUMBER_BITS, _LENGTH_BITS, _MOST_RUN = 42, 17, 15
+_MOST_LENGTH = (1 << _LENGTH_BITS) - 1
+
+
+def common_words(pages: Iterable[Words], fewest: float) -> tuple[Words, npt.NDArray[np.int64]]:
+    """Return the words of at least `fewest` pages, and the number of pages that have them."""
+    words, counts = np.unique(np.concatenate([NO_WORDS, *map(np.unique, pages)]), return_counts=True)
+    return words[counts >= fewest], counts[counts >= fewest]
+
+
+def frame_of(pages: Sequence[Signature]) -> bytes:
+    """Return the words that many of a site's pages have in common."""
+    words, counts = common_words(map(all_words, pages), max(FRAME_SHARE * len(pages), FRAME_PAGES))
+    titles = common_words((page.title for page in pages), max(TITLE_SHARE * len(pages), FRAME_PAGES))[0]
+    return Signature(0, titles, words, words[counts >= ALWAYS_SHARE * len(pages)]).as_bytes()
+
+
+def all_words(page: Signature) -> Words:
+    """Return all words of a page. Some may occur twice."""
+    return np.concatenate(page[1:])
+
+
+def with_site(crawl: Frame, frame: bytes | None) -> Frame:
+    """Add the result of `frame_of` to what is common in the crawl."""
+    if not frame:
+        return crawl
+    site = Signature.from_bytes(frame)
+    return crawl._replace(title=site.title, site=site.text, always=site.rest)
+
+
+def keys_of(detector: Detector, signature: Signature, frame: Frame) -> list[int]:
+    """Return the keys of a text as signed integers of 64 bits. The first is its digest."""
+    digest = np.array([signature.digest], dtype=np.uint64)
+    keys: list[int] = np.concatenate([digest, detector.keys(signature, frame)]).view(np.int64).tolist()
+    return keys
+
+
+def rank_of(signed: Signed, keep: str) -> int:
+    """Return a number that sorts texts in the order in which they are decided. Texts of equal rank keep their order."""
+    return _MOST_LENGTH - min(signed.length, _MOST_LENGTH) if keep == Keep.LONGEST else 0
+
+
+def pairs_of(ids: Iterable[Id]) -> Iterator[tuple[Id, Id]]:
+    """Pair each of the texts that share a key with the first of them. They come in order."""
+    first: list[Id] = []
+    for text_id in ids:
+        yield from ((text_id, other) for other in first)
+        if len(first) < FIRST:
+            first.append(text_id)
+
+
+def resolve(
+    partners: Iterable[tuple[Id, bool]], repeats: Callable[[Id], Id | None], is_replica: Callable[[Id], bool]
+) -> Id | None:
+    """Return the kept text that a text repeats, or None. Texts are resolved in order.
+
+    Partners come with the information whether they have the same digest. `repeats` returns the kept text that a
+    partner repeats. A replica of a replica is kept, unless it also repeats a kept text or has the replica's digest.
+    """
+    for other, is_equal in partners:
+        kept = repeats(other)
+        if is_equal:
+            return other if kept is None else kept
+        if kept is None and is_replica(other):
+            return other
+    return None
+
+
+class Loss(NamedTuple):
+    """A site of which many pages are replicas."""
+
+    site: str
+    pages: int
+    replicas: int
 
 
 @contextmanager
-def open_database(path: Path | None) -> Iterator[sqlite3.Connection]:
+def open_database(path: Path | None = None, work: Path | None = None) -> Iterator[sqlite3.Connection]:
     """Open a database, or a temporary one, and begin a transaction, which the caller has to commit.
 
-    Database errors are raised as OSError.
+    `work` is a second database, for tables that are not needed later. Database errors are raised as OSError.
     """
     import sqlite3  # only runs with deduplication need it
 
     try:
         with closing(sqlite3.connect(path or "", isolation_level=None)) as database:
-            database.execute(f"pragma cache_size = -{CACHE_KIB}")
+            database.execute("attach ? as work", (str(work or ""),))
+            for name in ("main", "work"):
+                database.execute(f"pragma {name}.cache_size = -{_CACHE_KIB}")
             database.execute("begin")
             yield database
     except sqlite3.Error as error:
@@ -41,73 +143,179 @@ def open_database(path: Path | None) -> Iterator[sqlite3.Connection]:
 
 
 class Index:
-    """The kept texts of all runs into the same directory."""
+    """Signed texts in a database, and which of them are replicas.
 
-    def __init__(self, detector: Detector, database: sqlite3.Connection, run: str = "") -> None:
-        self._detector = detector
-        self._database = database
-        self._run = run
-        database.execute(
-            "create table if not exists page (id integer primary key, run text, description text, signature blob)"
-        )
-        database.execute(
-            "create table if not exists key (key blob, page integer, primary key (key, page)) without rowid"
-        )
-
-    def find(self, signature: bytes) -> str | None:
-        """Return the description of the first kept text that a text with this signature repeats."""
-        for kept_signature, description in self.candidates(signature):
-            if self._detector.similar(signature, kept_signature):
-                return description
-        return None
-
-    def candidates(self, signature: bytes) -> Iterable[tuple[bytes, str]]:
-        """Return the signatures and descriptions of the kept texts that share a key, in the order they were added."""
-        keys = self._detector.keys(signature) if signature else []
-        marks = ", ".join("?" * len(keys))
-        return self._database.execute(
-            "select signature, description from page "
-            f"where id in (select page from key where key in ({marks})) order by id",
-            keys,
-        )
-
-    def add(self, signature: bytes, description: str) -> None:
-        """Add a text, unless its signature is empty."""
-        if signature:
-            page = self._database.execute(
-                "insert into page (run, description, signature) values (?, ?, ?)", (self._run, description, signature)
-            ).lastrowid
-            keys = [(key, page) for key in self._detector.keys(signature)]
-            self._database.executemany("insert or ignore into key values (?, ?)", keys)
-
-    def forget_run(self) -> None:
-        """Remove the texts of this run."""
-        self._database.execute("delete from key where page in (select id from page where run = ?)", (self._run,))
-        self._database.execute("delete from page where run = ?", (self._run,))
-
-
-def decide(rows: Iterable[tuple[RowId, bytes, str]], index: Index) -> Iterator[tuple[RowId, str]]:
-    """Yield the ids of the rows that are replicas, with the descriptions of the kept rows that they repeat.
-
-    A row is an id, a signature and a description. Each row is compared with all rows kept before, not with replicas.
-    So a replica of a replica is only dropped if it also repeats a kept row.
+    A run adds all of its texts and then calls `decide`. If it is interrupted, it resumes after the last completed step.
+    A later run is compared with the kept texts of earlier runs.
     """
-    for row_id, signature, description in rows:
-        repeated = index.find(signature)
-        if repeated is None:
-            index.add(signature, description)
-        else:
-            yield row_id, repeated
+
+    def __init__(self, database: sqlite3.Connection, detector: Detector, keep: str = Keep.FIRST, run: int = 0) -> None:
+        self._database = database
+        self._detector = detector
+        self._keep = keep
+        self._run = min(run, _MOST_RUN)
+        self.frame = lru_cache(_FRAMES)(self._find_frame)
+        for table in (
+            "text (id integer primary key, site integer, digest integer)",
+            "signature (id integer primary key, content blob, description text)",
+            "site (site integer primary key, name text, frame blob)",
+            "common (word integer primary key, pages integer)",
+            "decision (id integer primary key, repeats integer)",
+            "work.key (key integer, id integer)",
+            "work.pair (id integer, other integer)",
+        ):
+            database.execute(f"create table if not exists {table}")
+
+    @property
+    def _state(self) -> int:
+        """Number of steps that this run has completed."""
+        run, state = divmod(self._database.execute("pragma user_version").fetchone()[0], 8)
+        return state if run == self._run else 0
+
+    def _complete(self, state: int) -> None:
+        self._database.execute(f"pragma user_version = {8 * self._run + state}")
+        self._database.execute("commit")
+        self._database.execute("begin")
+
+    def add(self, texts: Iterable[tuple[int, Signed, str, str]]) -> None:
+        """Add all texts of this run, with number, signature, site and description, unless an interrupted run has."""
+        if self._state:
+            return
+        run = self._run << (_NUMBER_BITS + _LENGTH_BITS)
+        earlier = "select id from decision union select id from text where id >= ?"
+        for table in ("signature", "text"):
+            self._database.execute(f"delete from {table} where id in ({earlier})", (run,))
+        self._database.execute("delete from decision")
+        names: set[str] = set()
+        for number, signed, site, description in texts:
+            text_id = (((self._run << _LENGTH_BITS) + rank_of(signed, self._keep)) << _NUMBER_BITS) + number
+            site_hash = _as_signed(hash_text(site))
+            if site not in names:
+                names = {site} if len(names) > _FRAMES else names | {site}
+                self._database.execute("insert or ignore into site values (?, ?, x'')", (site_hash, site))
+            digest = digest_of(signed.signature)
+            self._database.execute("insert into text values (?, ?, ?)", (text_id, site_hash, digest))
+            self._database.execute("insert into signature values (?, ?, ?)", (text_id, signed.signature, description))
+        self._complete(1)
+
+    def decide(self) -> None:
+        """Find the replicas."""
+        for state, step in enumerate((self._find_frames, self._add_keys, self._add_pairs, self._decide), 1):
+            if self._state == state:
+                step()
+                self._complete(state + 1)
+
+    def _find_frames(self) -> None:
+        self._database.execute("delete from common")
+        if not self._detector.uses_sites:
+            return
+        one_each = "select site, digest, min(id) as id from text group by site, digest"
+        ranked = f"select site, id, row_number() over (partition by site order by digest) as place from ({one_each})"
+        sampled = self._database.execute(f"select site, id from ({ranked}) where place <= {SAMPLE} order by site")
+        for site, rows in groupby(sampled, key=itemgetter(0)):
+            frame = frame_of([self.signature(text_id) for _, text_id in rows])
+            self._database.execute("update site set frame = ? where site = ?", (frame, site))
+        sample = f"select min(id) from text group by digest order by digest limit {CRAWL_SAMPLE}"
+        sampled = self._database.execute(sample)
+        words, pages = common_words((all_words(self.signature(text_id)) for (text_id,) in sampled), 2)
+        self._database.executemany("insert into common values (?, ?)", zip(words.tolist(), pages.tolist(), strict=True))
+
+    @cached_property
+    def _crawl(self) -> Frame:
+        rows = np.array(self._database.execute("select word, pages from common").fetchall(), dtype=np.int64)
+        words, pages = rows.reshape(-1, 2).T
+        return Frame(crawl=words.astype(np.uint32), pages=pages)
+
+    def _find_frame(self, site: int) -> Frame:
+        found = self._database.execute("select frame from site where site = ?", (site,)).fetchone()
+        return with_site(self._crawl, found[0])
+
+    def signature(self, text_id: int) -> Signature:
+        found = self._database.execute("select content from signature where id = ?", (text_id,)).fetchone()
+        return Signature.from_bytes(found[0])
+
+    def _add_keys(self) -> None:
+        self._database.execute("delete from key")
+        texts = self._database.execute("select id, site, content from text join signature using (id)")
+        self._database.executemany(
+            "insert into key values (?, ?)",
+            (
+                (key, text_id)
+                for text_id, site, content in texts
+                for key in keys_of(self._detector, Signature.from_bytes(content), self.frame(site))
+            ),
+        )
+
+    def _add_pairs(self) -> None:
+        self._database.execute("delete from pair")
+        keys = self._database.execute("select key, id from key order by key, id")
+        groups = (pairs_of(text_id for _, text_id in rows) for _, rows in groupby(keys, key=itemgetter(0)))
+        self._database.executemany("insert into pair values (?, ?)", chain.from_iterable(groups))
+
+    def _decide(self) -> None:
+        self._database.execute("delete from decision")
+        pairs = self._database.execute(
+            "select pair.id, other, one.digest = two.digest as is_equal from pair "
+            "join text as one on one.id = pair.id join text as two on two.id = other where pair.id >= ? "
+            "group by pair.id, other order by pair.id, is_equal desc, count(*) desc, other",
+            (self._run << (_NUMBER_BITS + _LENGTH_BITS),),
+        )
+        for text_id, partners in groupby(pairs, key=itemgetter(0)):
+            candidates = ((other, bool(is_equal)) for _, other, is_equal in islice(partners, CANDIDATES))
+            repeated = resolve(candidates, self._repeated, partial(self._is_replica, text_id))
+            if repeated is not None:
+                self._database.execute("insert into decision values (?, ?)", (text_id, repeated))
+
+    def _repeated(self, text_id: int) -> int | None:
+        found = self._database.execute("select repeats from decision where id = ?", (text_id,)).fetchone()
+        return found[0] if found else None
+
+    def _is_replica(self, one: int, other: int) -> bool:
+        sites = [
+            self._database.execute("select site from text where id = ?", (text_id,)).fetchone()[0]
+            for text_id in (one, other)
+        ]
+        frames = (self.frame(sites[0]), self.frame(sites[1]))
+        return self._detector.is_replica(self.signature(one), self.signature(other), frames, sites[0] == sites[1])
+
+    def replicas(self) -> Iterator[tuple[int, str]]:
+        """Return the numbers of this run's replicas, in order, and the descriptions of the texts that they repeat."""
+        mask = (1 << _NUMBER_BITS) - 1
+        return self._database.execute(
+            "select decision.id & ? as number, description from decision join signature on signature.id = repeats "
+            "order by number",
+            (mask,),
+        )
+
+    def losses(self) -> list[Loss]:
+        """Return the sites that lose many of their pages."""
+        found = self._database.execute(
+            "select name, count(*) as pages, count(repeats) as replicas from text join site using (site) "
+            "left join decision using (id) where text.id >= ? group by site "
+            "having pages >= ? and replicas > ? * pages order by replicas desc, name",
+            (self._run << (_NUMBER_BITS + _LENGTH_BITS), LOSS_PAGES, LOSS_SHARE),
+        )
+        return [Loss(*row) for row in found]
+
+
+def _as_signed(number: int) -> int:
+    """Return an unsigned integer of 64 bits as the signed integer with the same bits, which databases can store."""
+    return number - (1 << 64) if number >> 63 else number
+
+
+def digest_of(signature: bytes) -> int:
+    """Return the digest in a signature as a signed integer."""
+    return _as_signed(Signature.from_bytes(signature).digest)
 
 
 def find_replicas(
-    texts: Iterable[str | tuple[str, str]], method: str = "minhash", keep: str = "first", **parameters: Any
+    texts: Iterable[str | tuple[str, str]], method: str = "pages", keep: str = "first", **parameters: Any
 ) -> list[int | None]:
     """Return for every text the number of the text that it repeats, or None if it is kept.
 
-    A text can be a pair of text and language. Each text is compared with the texts kept before it, in the given order
-    or, with ``keep="longest"``, from the longest to the shortest. The method ``fingerprint`` has the parameters
-    `percentage` and `interval`; ``minhash`` has `threshold`, `shingle` and `num_perm`.
+    A text can be a pair of text and site; without sites, all texts are from different sites. Each text is compared
+    with the texts kept before it, in the given order or, with ``keep="longest"``, from the longest to the shortest.
+    The method ``fingerprint`` has the parameters `percentage` and `interval`.
 
     >>> tea = "Tea is made by pouring hot water over the cured leaves of the tea bush, and drunk all over the world."
     >>> find_replicas([tea, "Coffee is brewed from roasted beans of another plant.", f"{tea} Have a cup!"])
@@ -118,14 +326,20 @@ def find_replicas(
     if keep not in KEEP:
         raise ConfigError(f"keep must be one of {', '.join(KEEP)}, not {keep!r}{suggest(keep, KEEP)}")
     detector = load_detector(method, **parameters)
-    pairs = ((text, "") if isinstance(text, str) else text for text in texts)
-    signed = [detector.signed(text, language) for text, language in pairs]
-    numbers = list(range(len(signed)))
-    if keep == Keep.LONGEST:
-        numbers.sort(key=lambda number: -signed[number].length)
-    rows = ((number, signed[number].signature, str(number)) for number in numbers)
-    repeats: list[int | None] = [None] * len(signed)
-    with open_database(None) as database:
-        for number, repeated in decide(rows, Index(detector, database)):
+    repeats: list[int | None] = []
+
+    def signed() -> Iterator[tuple[int, Signed, str, str]]:
+        for number, entry in enumerate(texts):
+            text, site = (entry, f"#{number}") if isinstance(entry, str) else entry
+            repeats.append(None)
+            signature = detector.sign(text)
+            if signature:
+                yield number, Signed(signature, len(text)), site, str(number)
+
+    with open_database() as database:
+        index = Index(database, detector, keep)
+        index.add(signed())
+        index.decide()
+        for number, repeated in index.replicas():
             repeats[number] = int(repeated)
     return repeats

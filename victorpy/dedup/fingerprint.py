@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 
 from victorpy.base.language import language_of
-from victorpy.dedup.base import DETECTORS, Detector
+from victorpy.dedup.base import DETECTORS, Detector, Signature
 from victorpy.description.terms import terms
 from victorpy.errors import ConfigError
 
@@ -15,7 +15,7 @@ _ROUNDING = 1e-9  # 100 * 0.29 is slightly below 29
 
 @DETECTORS.register("fingerprint")
 class Fingerprint(Detector):
-    """The digest of a text's most frequent words.
+    """The digest of a text's most frequent words, as in the paper on DocView.
 
     >>> Fingerprint(percentage=0.5, interval=2).selected(["tea", "leaf", "tea", "cup", "pot", "milk", "leaf"])
     ['leaf', 'tea']
@@ -31,8 +31,9 @@ class Fingerprint(Detector):
         self.percentage = percentage
         self.interval = interval
 
-    def sign(self, text: str, language: str = "") -> bytes:
-        return self.digest(terms(text, language_of(text, language)))
+    def sign(self, text: str, title: str = "", rest: str = "", language: str = "") -> bytes:
+        digest = self.digest(terms(text, language_of(text, language)))
+        return Signature(int.from_bytes(digest[:8], "little")).as_bytes() if digest else b""
 
     def digest(self, words: list[str]) -> bytes:
         """Return the MD5 digest of the selected words. A short text without selected words has no digest."""
@@ -45,9 +46,3 @@ class Fingerprint(Detector):
         ranked = sorted(frequencies, key=lambda word: (-frequencies[word], word))
         most_frequent = sorted(ranked[: int(len(ranked) * self.percentage + _ROUNDING)])
         return most_frequent[: len(most_frequent) // self.interval * self.interval]
-
-    def keys(self, signature: bytes) -> list[bytes]:
-        return [signature[:8]]
-
-    def similar(self, one: bytes, other: bytes) -> bool:
-        return one == other

@@ -37,12 +37,13 @@ from victorpy.batch.counts import Counts
 from victorpy.batch.inputs import InputFile, Stamps, survey
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.record import Kind, Status
+from victorpy.batch.replicas import dedup_summary
 from victorpy.batch.store import INPUT_FILES, SPARK_SETTINGS, refuse_gone_files, refuse_other_settings
-from victorpy.dedup.base import Keep
-from victorpy.dedup.find import Index, decide, open_database
+from victorpy.dedup.find import Loss
 from victorpy.errors import ConfigError, DataError, OutputError, VictorError
 from victorpy.model.store import find_model
 from victorpy.spark import task
+from victorpy.spark.dedup import DECISIONS, find_decisions, find_losses
 from victorpy.spark.task import Form, find_units
 
 KINDS = ("parquet", "jsonl", "jsonl.gz")
@@ -151,26 +152,6 @@ def _clean_grouped(grouped: DataFrame, plan: Plan, form: Form) -> DataFrame:
     return grouped.groupBy("site").applyInArrow(clean, from_arrow_schema(task.result_schema(plan, form)))
 
 
-def find_replicas(signed: DataFrame, dedup: Dedup) -> DataFrame:
-    """Return the places of replicas, with descriptions of the records that they repeat.
-
-    Spark finds the records that share a key with another. The driver streams these in the order of a local run and
-    decides, so the list of replicas has to fit into its memory.
-    """
-    detector = dedup.detector()
-    signed = signed.where(F.length("signature") > 0).drop("ended")
-    keyed = signed.mapInArrow(partial(task.add_keys, detector), from_arrow_schema(task.KEY_SCHEMA))
-    shared_keys = keyed.groupBy("key").count().where("count > 1").select("key")
-    places = keyed.join(shared_keys, "key", "left_semi").select("place")
-    candidates = signed.join(places, "place", "left_semi")
-    order = [F.desc("length"), "place"] if dedup.keep == Keep.LONGEST else ["place"]
-    in_order = candidates.orderBy(*order).select("place", "signature", "description").toLocalIterator()
-    rows = ((place, bytes(signature), description) for place, signature, description in in_order)
-    with open_database(None) as database:
-        replicas = list(decide(rows, Index(detector, database)))
-    return signed.sparkSession.createDataFrame(replicas, "place string, repeats string")
-
-
 # Whole runs.
 
 
@@ -198,7 +179,7 @@ def run_plan(spark: SparkSession, plan: Plan, say: Say, force: bool = False) -> 
         say(f"{plan.output}: the run is already complete")
     summary = {**run.counts.as_dict(), "seconds": round(time.monotonic() - start, 3)}
     summary |= {"pages-now": run.new_counts.pages, "bytes-now": run.new_counts.bytes}
-    return {**summary, "dedup": str(plan.dedup)} if plan.dedup else summary
+    return {**summary, **dedup_summary(plan.dedup, run.losses)} if plan.dedup else summary
 
 
 class _Run:
@@ -212,6 +193,7 @@ class _Run:
         units, size = self._units(), plan.shard_files
         self.files = {f"shard-{at // size:05d}": units[at : at + size] for at in range(0, len(units), size)}
         self.shards = [f"sites-{bucket:05d}" for bucket in range(plan.buckets)] if plan.by_site else list(self.files)
+        self.losses: list[Loss] = []
         self.counts = Counts()
         self.new_counts = Counts()
         """Counts of this run, without the earlier runs that it resumes."""
@@ -318,8 +300,11 @@ class _Run:
             self.say(f"{name} of {len(self.shards):,}: cleaned")
         signed = self._signed("*")
         if not self.store.exists(f"{_REPLICAS}/_SUCCESS"):
-            find_replicas(signed, dedup).write.mode("overwrite").parquet(self.store.path(_REPLICAS))
-        replicas = signed.select("place", "description").join(self._replicas(), "place")
+            find_decisions(signed, dedup).write.mode("overwrite").parquet(self.store.path(_REPLICAS))
+        if dedup.by_paragraph:
+            return
+        self.losses = find_losses(signed, self._decisions())
+        replicas = signed.select("place", "description").join(self._decisions(), "place")
         self._write_lines(replicas, task.replica_lines, "replicas.jsonl", "place")
 
     def _write_cleaned(self, name: str) -> bool:
@@ -332,16 +317,16 @@ class _Run:
         schema = from_arrow_schema(task.SIGNED_SCHEMA)
         return self.spark.read.schema(schema).parquet(self.store.path(f"{_CLEANED}/{name}"))
 
-    def _replicas(self) -> DataFrame:
-        return self.spark.read.schema("place string, repeats string").parquet(self.store.path(_REPLICAS))
+    def _decisions(self) -> DataFrame:
+        return self.spark.read.schema(DECISIONS).parquet(self.store.path(_REPLICAS))
 
     def _without_replicas(self, name: str) -> DataFrame:
-        """Return the rows of a shard in order, without the texts of replicas."""
+        """Return the final rows of a shard in order."""
         signed = self._signed(name)
-        decided = signed.join(self._replicas(), "place", "left").select("place", "ended", "repeats")
+        decided = signed.join(self._decisions(), "place", "left").select("place", "ended", "decision")
         partitions = max(signed.rdd.getNumPartitions(), 1)
         ordered = decided.repartitionByRange(partitions, "place").sortWithinPartitions("place")
-        return _map(ordered.select("ended", "repeats"), task.finish_signed, self.plan, self.form)
+        return _map(ordered.select("ended", "decision"), task.finish_signed, self.plan, self.form)
 
     def _digest(self, name: str) -> str:
         """Identify the input files of a shard by their names, sizes and times."""

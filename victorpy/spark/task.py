@@ -26,7 +26,6 @@ from more_itertools import chunked, constrained_batches
 from victorpy.batch.counts import describe_failure
 from victorpy.batch.inputs import Group, InputFile, find_files, is_unread, read_file
 from victorpy.batch.local.by_site import Sites, bucket_of
-from victorpy.batch.local.dedup import as_replica
 from victorpy.batch.local.flow import Flow
 from victorpy.batch.local.pool import Workers
 from victorpy.batch.local.progress import Progress
@@ -45,10 +44,10 @@ from victorpy.batch.local.stretches import (
 from victorpy.batch.outcome import Outcome, describe_place, failure, row
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Kind, Origin, Problem, Record
+from victorpy.batch.replicas import decided
 from victorpy.batch.sinks import as_line, table_row, table_schema
 from victorpy.batch.sources import ReadOptions, place_of, source_of
 from victorpy.batch.sources.rows import check_columns, field_record
-from victorpy.dedup.base import Detector, Signed
 from victorpy.errors import DataError
 from victorpy.outputs import find_output
 
@@ -85,11 +84,11 @@ def _schema(*names: str, **types: Any) -> Any:
 SITE_SCHEMA = _schema("site", "file", "position", "record", position=pa.int64(), record=pa.binary())
 """Records with their site."""
 SIGNED_SCHEMA = _schema(
-    *("place", "length", "signature", "description", "ended"),
-    **{"length": pa.int64(), "signature": pa.binary(), "ended": pa.binary()},
+    *("place", "site", "signed", "description", "ended"),
+    signed=pa.list_(pa.struct([("signature", pa.binary()), ("length", pa.int64())])),
+    ended=pa.binary(),
 )
 """Cleaned records before replicas are known. Sorting by place gives the order of the output."""
-KEY_SCHEMA = _schema("key", "place", key=pa.binary())
 
 
 def result_schema(plan: Plan, form: Form) -> Any:
@@ -107,11 +106,10 @@ def _results(plan: Plan, form: Form, ended: Iterable[Ended], site: str = "") -> 
 
     def result_row(place: tuple[int, int], record: Record, outcome: Outcome) -> dict[str, Any]:
         if form is Form.SIGNED:
-            signed = outcome.signed or Signed(b"", 0)
             return {
                 "place": f"{site}{place[0]:09d} {place[1]:020d}",
-                "length": signed.length,
-                "signature": signed.signature,
+                "site": record.site(plan.site_key).encode("utf-8", "backslashreplace").decode(),
+                "signed": [signed._asdict() for signed in outcome.signed],
                 "description": json.dumps(describe_place(record, outcome)),
                 "ended": pickle.dumps((record, outcome), pickle.HIGHEST_PROTOCOL),
             }
@@ -232,17 +230,6 @@ def clean_grouped(plan: Plan, form: Form, site: str, batches: Batches) -> Iterat
     return _results(plan, form, _clean_site(plan, site, batches), f"{bucket_of(site):02d} {site}\0")
 
 
-def add_keys(detector: Detector, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Return a row for every key of every signature."""
-    for batch in batches:
-        rows = [
-            {"key": key, "place": fields["place"]}
-            for fields in batch.to_pylist()
-            for key in detector.keys(fields["signature"])
-        ]
-        yield pa.RecordBatch.from_pylist(rows, schema=KEY_SCHEMA)
-
-
 def failed_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Return the lines of failed.jsonl for failed rows."""
     for batch in batches:
@@ -263,7 +250,7 @@ def replica_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Return the lines of replicas.jsonl for rows with descriptions of a replica and of the record that it repeats."""
     for batch in batches:
         values = (
-            {**json.loads(fields["description"]), "repeats": json.loads(fields["repeats"])}
+            {**json.loads(fields["description"]), "repeats": json.loads(fields["decision"])}
             for fields in batch.to_pylist()
         )
         rows = [{"line": as_line(line).decode().removesuffix("\n")} for line in values]
@@ -273,13 +260,13 @@ def replica_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
 def finish_signed(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Turn signed rows into rows of the output."""
 
-    def decided() -> Iterator[Ended]:
+    def final() -> Iterator[Ended]:
         for fields in _rows(batches):
             record, outcome = pickle.loads(fields["ended"])  # written by `_results`
-            repeats = fields["repeats"]
-            yield (0, 0), record, outcome if repeats is None else as_replica(outcome, repeats)
+            decision = fields["decision"]
+            yield (0, 0), record, decided(plan.dedup, outcome, decision) if plan.dedup and decision else outcome
 
-    return _results(plan, form, decided())
+    return _results(plan, form, final())
 
 
 def _clean_site(plan: Plan, site: str, batches: Batches) -> Iterator[Ended]:

@@ -1,35 +1,24 @@
 """Deduplication in a local run, as a pass between cleaning and writing.
 
 All records are cleaned and signed into a temporary store of logs. Then one pass finds the replicas
-(`victorpy.dedup.find.decide`). Finally, workers write the output without the texts of replicas.
+(`batch/replicas.py: decide_records`). Finally, workers write the output.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from victorpy.batch.inputs import Group, InputFile
 from victorpy.batch.local.stretches import Item, Read, read_log
-from victorpy.batch.outcome import Outcome, describe_place
-from victorpy.batch.plan import Dedup, Plan
-from victorpy.batch.record import Status
+from victorpy.batch.outcome import Outcome
+from victorpy.batch.plan import Plan
+from victorpy.batch.record import Record
+from victorpy.batch.replicas import Decisions, decide_records
 from victorpy.batch.store import Store, read_entries
-from victorpy.dedup.base import Keep
-from victorpy.dedup.find import Index, decide, open_database
-
-INDEX = ".replicas.sqlite"
-"""Index of the kept pages in an output directory. A retry compares its pages with them."""
-DECISIONS = "decisions.sqlite"
-
-
-def as_replica(outcome: Outcome, repeats: str) -> Outcome:
-    """Return the outcome of a replica, without its text. `repeats` describes the repeated record as JSON."""
-    return replace(outcome, status=Status.REPLICA, text="", columns={}, repeats=json.loads(repeats))
+from victorpy.dedup.find import Loss
 
 
 def aside_directory(store: Store) -> Path:
@@ -59,50 +48,32 @@ class Aside:
             yield Group(number, (InputFile(path, Path(part), part, number=number),), records)
 
     def open(self, plan: Plan) -> Read:
-        """Read a part, without the texts of replicas. The decisions stay open for the next part."""
-        import sqlite3
-
-        decisions = sqlite3.connect(self.directory / DECISIONS)
+        """Read a part with final outcomes. The decisions stay open for the next part."""
+        assert plan.dedup is not None
+        decisions = Decisions(plan.dedup, self.directory)
 
         def read(file: InputFile) -> Iterator[Item]:
             with file.path.open("rb") as log:
                 log.seek(file.offset)
                 offset = file.offset
                 for number, (record, outcome, end) in enumerate(read_log(log), file.start):
-                    key = self.firsts[file.number] + number
-                    repeats = decisions.execute("select repeats from decision where number = ?", (key,)).fetchone()
-                    yield Item(record, as_replica(outcome, repeats[0]) if repeats else outcome, (number, offset))
+                    final = decisions.apply(self.firsts[file.number] + number, outcome)
+                    yield Item(record, final, (number, offset))
                     offset = end
 
         return read
 
-    def decide(self, dedup: Dedup, index: Path | None, run: str) -> None:
-        """Find the replicas, unless an earlier run has found them.
+    def decide(self, plan: Plan, index: Path | None = None, run: str = "") -> list[Loss]:
+        """Find the replicas, and return the sites that lose many pages.
 
-        `index` contains the kept pages of earlier runs. The kept pages of this run are added under the name `run`.
+        `index` has the kept texts of earlier runs and gets those of this run, whose name is `run`.
         """
-        with open_database(self.directory / DECISIONS) as decisions:
-            if decisions.execute("select 1 from sqlite_master where name = 'decision'").fetchone():
-                return
-            with open_database(index) as kept:
-                self._decide(dedup, Index(dedup.detector(), kept, run), decisions)
-                kept.execute("commit")
-            decisions.execute("commit")  # last: if the program is killed before, everything is decided again
+        assert plan.dedup is not None
+        decide_records(plan.dedup, self._records(), self.directory, index, run, plan.site_key)
+        with Decisions(plan.dedup, self.directory) as decisions:
+            return decisions.losses()
 
-    def _decide(self, dedup: Dedup, index: Index, decisions: Any) -> None:
-        """Write a table of replicas. Candidates are sorted on disk, so memory stays bounded."""
-        index.forget_run()
-        decisions.execute(
-            "create table candidate (number integer primary key, length integer, signature blob, description text)"
-        )
-        decisions.execute("create table decision (number integer primary key, repeats text)")
-        for part, first in zip(self.parts, self.firsts, strict=False):
+    def _records(self) -> Iterator[tuple[Record, Outcome]]:
+        for part in self.parts:
             with (self.directory / part).open("rb") as log:
-                for number, (record, outcome, _) in enumerate(read_log(log), first):
-                    if outcome.signed is not None:
-                        description = json.dumps(describe_place(record, outcome))
-                        row = (number, outcome.signed.length, outcome.signed.signature, description)
-                        decisions.execute("insert into candidate values (?, ?, ?, ?)", row)
-        order = "length desc, number" if dedup.keep == Keep.LONGEST else "number"
-        rows = decisions.execute(f"select number, signature, description from candidate order by {order}")
-        decisions.executemany("insert into decision values (?, ?)", decide(rows, index))
+                yield from ((record, outcome) for record, outcome, _ in read_log(log))

@@ -257,4 +257,5 @@ def summary_table(summary: dict[str, Any]) -> str:
     if "dedup" in summary:
         names.append(str(Status.REPLICA))
         notes[str(Status.REPLICA)] = summary["dedup"]
-    return "\n".join(f"{name:<8}{summary[name]:>8,}     {notes.get(name, '')}".rstrip() for name in names)
+    lines = [f"{name:<8}{summary[name]:>8,}     {notes.get(name, '')}".rstrip() for name in names]
+    return "\n".join([*lines, *(f"warning: {visible(warning)}" for warning in summary.get("warnings", ()))])

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -30,7 +30,7 @@ from victorpy.batch.inputs import (
     size_before,
     survey,
 )
-from victorpy.batch.local.dedup import INDEX, Aside, aside_directory
+from victorpy.batch.local.dedup import Aside, aside_directory
 from victorpy.batch.local.flow import Flow
 from victorpy.batch.local.pool import Here, Task, Workers
 from victorpy.batch.local.previous import Previous
@@ -51,6 +51,7 @@ from victorpy.batch.local.stretches import (
     start_worker,
 )
 from victorpy.batch.plan import Plan
+from victorpy.batch.replicas import INDEX, dedup_summary
 from victorpy.batch.sinks import SINKS, Folder, Sink, Write
 from victorpy.batch.store import (
     INPUT_FILES,
@@ -65,6 +66,7 @@ from victorpy.batch.store import (
     split_label,
     sum_runs,
 )
+from victorpy.dedup.find import Loss
 from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.outputs import find_output
 
@@ -139,6 +141,8 @@ class _Run:
     total: int | None
     """Size of the inputs, in pages or in bytes."""
     in_bytes: bool
+    losses: list[Loss] = field(default_factory=list)
+    """Sites that lose many pages as replicas."""
     cpu: float = 0.0
     """Seconds of CPU that workers have taken."""
 
@@ -191,7 +195,7 @@ class _Run:
             aside.begin({})
             self.clean_into(aside, LogSink(LOG, aside.directory, find_output(plan.format)))
             decided = Aside.of(aside)
-            decided.decide(plan.dedup, None, "")
+            self.losses = decided.decide(plan)
             with self.pool(decided, LOG) as pool:
                 groups = decided.groups(STRETCH_RECORDS)
                 yield from Flow(pool, groups, directory, ".log", self.progress).segments()
@@ -304,7 +308,7 @@ class _Run:
                 if not aside.complete:
                     self.clean_into(aside, LogSink(LOG, aside.directory, find_output(plan.format)))
                 decided = Aside.of(aside)
-                decided.decide(plan.dedup, store.side / INDEX, store.label)
+                self.losses = decided.decide(plan, store.side / INDEX, store.label)
                 with self.pool(decided, kind_of_segments(sink)) as pool:
                     self.write_parts(store, sink, pool, decided.groups(self.stretch_records(sink)))
         store.finish()
@@ -392,7 +396,7 @@ class _Run:
         now = self.this_run()
         of_now = {f"{name}-now": now[name] for name in ("pages", "bytes", "seconds", "cpu")}
         summary = {**counts.as_dict(), **sum_runs(runs), **of_now}
-        return summary | ({"dedup": str(self.plan.dedup)} if self.plan.dedup else {})
+        return summary | (dedup_summary(self.plan.dedup, self.losses) if self.plan.dedup else {})
 
 
 class _Join(Task):

@@ -1,0 +1,124 @@
+"""Decide which records of a run are replicas, and change their outcomes.
+
+Workers sign the texts (`batch/outcome.py`). When all records are cleaned, `decide_records` passes over them once, in
+the order of the input, and writes the decisions to a small database, which `Decisions` reads by the record's number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from victorpy.batch.outcome import Outcome, describe_place
+from victorpy.batch.plan import Dedup
+from victorpy.batch.record import Record, Status
+from victorpy.dedup.base import Signed
+from victorpy.dedup.find import Index, Loss, open_database
+from victorpy.dedup.pages import split_paragraphs
+
+INDEX = ".replicas.sqlite"
+"""Index of the kept texts in an output directory. A retry compares its texts with them."""
+_DECISIONS, _WORK = "decisions.sqlite", "work.sqlite"
+PARAGRAPH_BITS = 14
+"""A page has at most 2^14 paragraphs that are compared."""
+
+
+def decide_records(
+    dedup: Dedup,
+    records: Iterable[tuple[Record, Outcome]],
+    directory: Path,
+    index: Path | None = None,
+    run: str = "",
+    site_key: str = "domain",
+) -> None:
+    """Find the replicas and write the decisions to a directory, unless this was done before.
+
+    `index` has the kept texts of earlier runs and gets those of this run, whose name is `run`. An interrupted run does
+    not repeat completed steps.
+    """
+    number_of_run = int(run.split("-")[1]) if run else 0  # such as retry-1-
+    with open_database(directory / _DECISIONS) as decisions:
+        if decisions.execute("select 1 from sqlite_master where name = 'decision'").fetchone():
+            return
+        with open_database(index or directory / INDEX, directory / _WORK) as database:
+            texts = Index(database, dedup.detector(), dedup.keep, number_of_run)
+            texts.add(_signed_texts(records, site_key))
+            texts.decide()
+            decisions.execute("create table decision (number integer primary key, decision text)")
+            decisions.execute("create table loss (site text, pages integer, replicas integer)")
+            decisions.executemany("insert into decision values (?, ?)", _decisions(dedup, texts.replicas()))
+            if not dedup.by_paragraph:
+                decisions.executemany("insert into loss values (?, ?, ?)", texts.losses())
+        decisions.execute("commit")
+    (directory / _WORK).unlink(missing_ok=True)
+
+
+def _signed_texts(records: Iterable[tuple[Record, Outcome]], site_key: str) -> Iterator[tuple[int, Signed, str, str]]:
+    for number, (record, outcome) in enumerate(records):
+        description = json.dumps(describe_place(record, outcome)) if outcome.signed else ""
+        for part, signed in enumerate(outcome.signed[: 1 << PARAGRAPH_BITS]):
+            if signed.signature:
+                yield (number << PARAGRAPH_BITS) + part, signed, record.site(site_key), description
+
+
+def _decisions(dedup: Dedup, replicas: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Return the number of each changed record, with the record that it repeats or its repeated paragraphs as JSON."""
+    for number, group in groupby(replicas, key=lambda replica: replica[0] >> PARAGRAPH_BITS):
+        texts = list(group)
+        parts = [text_number & ((1 << PARAGRAPH_BITS) - 1) for text_number, _ in texts]
+        yield number, json.dumps(parts) if dedup.by_paragraph else texts[0][1]
+
+
+class Decisions(AbstractContextManager["Decisions"]):
+    """The decisions about the records of a run, for one process."""
+
+    def __init__(self, dedup: Dedup, directory: Path) -> None:
+        self._dedup = dedup
+        self._database = open_database(directory / _DECISIONS)
+        self._open = self._database.__enter__()
+
+    def apply(self, number: int, outcome: Outcome) -> Outcome:
+        """Return the final outcome of the record with a number."""
+        found = self._open.execute("select decision from decision where number = ?", (number,)).fetchone()
+        return decided(self._dedup, outcome, found[0]) if found else outcome
+
+    def losses(self) -> list[Loss]:
+        """Return the sites that lose many of their pages."""
+        return [Loss(*row) for row in self._open.execute("select site, pages, replicas from loss")]
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database.__exit__(kind, error, trace)
+
+
+def decided(dedup: Dedup, outcome: Outcome, decision: str) -> Outcome:
+    """Return the outcome of a replica, or of a page without its repeated paragraphs. `decision` is JSON."""
+    if not dedup.by_paragraph:
+        replica = replace(outcome, status=Status.REPLICA, repeats=json.loads(decision), signed=())
+        return replace(replica, text="", columns={}) if dedup.drop else replica
+    repeated = set(json.loads(decision))
+    kept = [text for number, text in enumerate(split_paragraphs(outcome.text)) if number not in repeated]
+    loss = f"{len(repeated)} paragraphs repeat other paragraphs of the run" if len(repeated) > 1 else _ONE
+    text = "\n\n".join(kept) + "\n" if kept else ""
+    status = outcome.status if kept else Status.EMPTY
+    return replace(outcome, status=status, text=text, losses=(*outcome.losses, loss), signed=())
+
+
+_ONE = "1 paragraph repeats another paragraph of the run"
+
+
+def dedup_summary(dedup: Dedup, losses: Iterable[Loss]) -> dict[str, Any]:
+    """Return what the summary of a run says about deduplication, with a warning for each site that loses many pages."""
+    warnings = [
+        f"{loss.site or 'pages without an address'}: {loss.replicas:,} of {loss.pages:,} pages are replicas "
+        f"({loss.replicas / loss.pages:.0%}); check them in replicas.jsonl"
+        for loss in losses
+    ]
+    return {"dedup": str(dedup), "warnings": warnings}

@@ -1,0 +1,167 @@
+"""The methods that compare words: replicas of pages, and repeated paragraphs.
+
+Pages of one template share most of their words, so the share of common words proves nothing. A page is a replica if it
+says nothing that the other page does not say: all words of its text are on the other page. Words that most pages of
+the site have, its frame, count neither for nor against a replica on another site.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from victorpy.base.hashes import mix
+from victorpy.dedup.base import (
+    DETECTORS,
+    MOST_WORDS,
+    Detector,
+    Frame,
+    Keys,
+    Signature,
+    Signed,
+    Words,
+    as_words,
+    is_in,
+    word_hashes,
+)
+from victorpy.errors import ConfigError
+
+FEWEST_PARTICULAR, FEWEST_ELSEWHERE = 3, 5
+"""A page with fewer words that are particular to it, compared with its site and with another site, is a replica only
+if the texts have the same words."""
+LEAST_SHARE = 0.25
+"""Words of the shorter of two texts, as a share of the words of the longer."""
+LEAST_KEPT, LEAST_REST = 0.5, 0.9
+"""A replica shares so many of its particular words with the text of the other page, or so many words outside its text
+with the other page, because a cleaner may keep other parts of a changed page."""
+TEXT_KEYS, PAGE_KEYS, WORD_KEYS = 12, 6, 8
+"""Number of keys made from two words of the text, from two words of the page, and from one word of the text."""
+
+
+@DETECTORS.register("pages")
+class Pages(Detector):
+    """Pages whose text has no particular word that the other page lacks."""
+
+    name = "pages"
+    uses_sites = True
+    uses_page = True
+
+    def sign(self, text: str, title: str = "", rest: str = "", language: str = "") -> bytes:
+        hashes, in_title = word_hashes(text), word_hashes(title)
+        if not hashes:
+            return b""
+        words = as_words(hashes)
+        others = as_words(word_hashes(rest))
+        others = others[~is_in(others, words)]
+        return Signature(_digest(in_title, hashes), as_words(in_title), words, others).as_bytes()
+
+    def keys(self, signature: Signature, frame: Frame) -> Keys:
+        text, rest = frame.particular(signature.text), frame.particular(signature.rest)
+        page = frame.rarest(np.append(text, rest))
+        text = frame.rarest(text)
+        single = np.sort(mix(text.astype(np.uint64)))[:WORD_KEYS]
+        return np.concatenate([single, _min_keys(text, TEXT_KEYS, 0), _min_keys(page, PAGE_KEYS, TEXT_KEYS)])
+
+    def is_replica(self, one: Signature, other: Signature, frames: tuple[Frame, Frame], same_site: bool) -> bool:
+        own_titles = [_has_own_title(one, other, frames[0]), _has_own_title(other, one, frames[1])]
+        if all(own_titles) or (same_site and any(own_titles)):
+            return False
+        return _is_inside(one, other, frames[0], same_site) or _is_inside(other, one, frames[1], same_site)
+
+
+def _has_own_title(one: Signature, other: Signature, frame: Frame) -> bool:
+    """Whether the title of a page has a word that the other title lacks, besides words that all titles have."""
+    own = one.title[~is_in(one.title, other.title)]
+    return len(other.title) > 0 and not is_in(own, frame.title).all()
+
+
+def _is_inside(one: Signature, other: Signature, frame: Frame, same_site: bool) -> bool:
+    """Whether the text of a page says nothing that the other page does not say."""
+    if len(one.text) < LEAST_SHARE * len(other.text):
+        return False
+    words = np.union1d(one.text, one.title)
+    for sampled in (other.text, other.rest):
+        if len(sampled) == MOST_WORDS:
+            words = words[words <= sampled[-1]]
+    particular = frame.particular(words)
+    if len(particular) < (FEWEST_PARTICULAR if same_site else FEWEST_ELSEWHERE):
+        return False
+    rest = frame.particular(one.rest)
+    is_whole_page = _is_on(rest, other).sum() >= LEAST_REST * len(rest)
+    if np.mean(is_in(particular, other.text)) < LEAST_KEPT and not is_whole_page:
+        return False
+    compared = words if same_site else words[~is_in(words, frame.always)]
+    return bool(np.all(_is_on(compared, other)))
+
+
+def _is_on(words: Words, page: Signature) -> npt.NDArray[np.bool_]:
+    return is_in(words, page.text) | is_in(words, page.rest) | is_in(words, page.title)
+
+
+@DETECTORS.register("paragraphs")
+class Paragraphs(Detector):
+    """Paragraphs of at least `shortest` words that share at least `share` of their words with an earlier paragraph."""
+
+    name = "paragraphs"
+
+    def __init__(self, share: float = 0.9, shortest: int = 10) -> None:
+        if not 0 < share <= 1:
+            raise ConfigError(f"paragraphs: share={share:g}: give a number above 0 and up to 1, such as 0.9")
+        if shortest < 1:
+            raise ConfigError(f"paragraphs: shortest={shortest}: give a whole number of at least 1")
+        self.share = share
+        self.shortest = shortest
+
+    def signed(self, text: str, title: str = "", rest: str = "", language: str = "") -> list[Signed]:
+        return [Signed(self.sign(paragraph), len(paragraph)) for paragraph in split_paragraphs(text)]
+
+    def sign(self, text: str, title: str = "", rest: str = "", language: str = "") -> bytes:
+        hashes = word_hashes(text)
+        if len(hashes) < self.shortest:
+            return b""
+        return Signature(_digest([], hashes), text=as_words(hashes)).as_bytes()
+
+    def keys(self, signature: Signature, frame: Frame) -> Keys:
+        return _min_keys(signature.text, TEXT_KEYS, 0)
+
+    def is_replica(self, one: Signature, other: Signature, frames: tuple[Frame, Frame], same_site: bool) -> bool:
+        common = int(is_in(one.text, other.text).sum())
+        return common >= self.share * (len(one.text) + len(other.text) - common)
+
+
+def split_paragraphs(text: str) -> Iterator[str]:
+    r"""Split a text at blank lines. Listings in fences stay whole.
+
+    >>> list(split_paragraphs("Tea.\n\n- hot\n- cold\n"))
+    ['Tea.', '- hot\n- cold']
+    """
+    listing: list[str] = []
+    is_open = False
+    for chunk in text.strip("\n").split("\n\n"):
+        fences = sum(line.startswith("```") for line in chunk.split("\n"))
+        is_open ^= fences % 2 == 1
+        listing.append(chunk)
+        if not is_open:
+            yield "\n\n".join(listing)
+            listing = []
+    if listing:
+        yield "\n\n".join(listing)
+
+
+def _digest(title: list[int], text: list[int]) -> int:
+    """Return a digest of words in any order."""
+    content = np.array([*sorted(title), 0, *sorted(text)], dtype="<u4").tobytes()
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
+
+
+def _min_keys(words: Words, count: int, first: int) -> Keys:
+    """Return keys of two words each: the words with the smallest hashes, for pairs of hash functions."""
+    if not len(words):
+        return np.zeros(0, dtype=np.uint64)
+    numbers = np.arange(2 * first, 2 * (first + count), dtype=np.uint64)
+    hashes = mix(words.astype(np.uint64)[:, None] + (numbers << np.uint64(32)))
+    smallest = hashes.min(axis=0)
+    return mix(smallest[::2] ^ (smallest[1::2] << np.uint64(1)))

@@ -1,0 +1,168 @@
+"""Find replicas with Spark, by the steps of `victorpy.dedup.find.Index`. The driver receives confirmed pairs only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812  (the usual name)
+
+from victorpy.batch.plan import Dedup
+from victorpy.dedup import find
+from victorpy.dedup.base import Detector, Frame, Signature, Signed
+
+TEXTS = "id string, place string, part int, site string, digest long, signature binary"
+"""Signed texts. The order of `id` is the order in which texts are decided."""
+CONFIRMED = "id string, other string, rank int, is_equal boolean"
+DECISIONS = "place string, decision string"
+
+Batches = Iterable[pa.RecordBatch]
+
+
+def find_decisions(signed: DataFrame, dedup: Dedup) -> DataFrame:
+    """Return the places of changed records with decisions as in `batch/replicas.py`."""
+    detector = dedup.detector()
+    texts = signed.select("place", "site", "signed").mapInArrow(partial(_texts, dedup.keep), TEXTS).cache()
+    framed, crawl = _with_frames(texts, detector)
+    keyed = framed.mapInArrow(partial(_keys, detector, crawl), "key long, id string")
+    numbered = keyed.withColumn("number", F.row_number().over(Window.partitionBy("key").orderBy("id")))
+    first = numbered.where(F.col("number") <= find.FIRST).select(
+        "key", F.col("id").alias("other"), F.col("number").alias("n")
+    )
+    pairs = numbered.join(first, "key").where(F.col("n") < F.col("number")).groupBy("id", "other").count()
+    columns = ("id", "site", "digest", "signature", "frame")
+    one, two = framed.select(*columns), framed.select(*(F.col(name).alias(f"other_{name}") for name in columns))
+    digests = framed.select("id", "digest")
+    other_digests = framed.select(F.col("id").alias("other"), F.col("digest").alias("other_digest"))
+    same = F.col("digest") == F.col("other_digest")
+    best = Window.partitionBy("id").orderBy(F.desc("is_equal"), F.desc("count"), "other")
+    candidates = (
+        pairs.join(digests, "id")
+        .join(other_digests, "other")
+        .withColumn("is_equal", same)
+        .withColumn("rank", F.row_number().over(best))
+        .where(F.col("rank") <= find.CANDIDATES)
+        .select("id", F.col("other").alias("other_id"), "rank", "is_equal")
+    )
+    compared = candidates.join(one, "id").join(two, "other_id")
+    confirmed = compared.mapInArrow(partial(_confirm, detector, crawl), CONFIRMED)
+    repeats = _resolve(confirmed)
+    spark = signed.sparkSession
+    found = spark.createDataFrame(list(repeats.items()), "id string, other string").join(texts, "id")
+    if dedup.by_paragraph:
+        parts = found.groupBy("place").agg(F.sort_array(F.collect_list("part")).alias("parts"))
+        return parts.select("place", F.to_json("parts").alias("decision"))
+    kept = texts.select(F.col("id").alias("other"), F.col("place").alias("kept_place"))
+    descriptions = signed.select(F.col("place").alias("kept_place"), F.col("description").alias("decision"))
+    return found.join(kept, "other").join(descriptions, "kept_place").select("place", "decision")
+
+
+def find_losses(signed: DataFrame, decisions: DataFrame) -> list[find.Loss]:
+    """Return the sites that lose many of their pages."""
+    marked = signed.where(F.size("signed") > 0).join(decisions, "place", "left")
+    by_site = marked.groupBy("site").agg(F.count("*").alias("pages"), F.count("decision").alias("replicas"))
+    large = (F.col("pages") >= find.LOSS_PAGES) & (F.col("replicas") > find.LOSS_SHARE * F.col("pages"))
+    return [find.Loss(*row) for row in by_site.where(large).orderBy(F.desc("replicas"), "site").collect()]
+
+
+def _resolve(confirmed: DataFrame) -> dict[str, str]:
+    """Return the replicas with the kept texts that they repeat. They have to fit into the driver's memory."""
+    repeats: dict[str, str] = {}
+    rows = confirmed.orderBy("id", "rank").toLocalIterator()
+    for text_id, partners in groupby(rows, key=lambda row: row["id"]):
+        pairs = ((row["other"], row["is_equal"]) for row in partners)
+        repeated = find.resolve(pairs, repeats.get, lambda _: True)
+        if repeated is not None:
+            repeats[text_id] = repeated
+    return repeats
+
+
+def _with_frames(texts: DataFrame, detector: Detector) -> tuple[DataFrame, Frame]:
+    """Add the frame of its site to each text, and return what is common in the crawl."""
+    if not detector.uses_sites:
+        return texts.withColumn("frame", F.lit(b"")), Frame()
+    first = Window.partitionBy("site", "digest").orderBy("id")
+    by_digest = Window.partitionBy("site").orderBy("digest")
+    different = texts.withColumn("copy", F.row_number().over(first)).where("copy = 1")
+    sample = different.withColumn("number", F.row_number().over(by_digest)).where(F.col("number") <= find.SAMPLE)
+    frames = sample.select("site", "signature").groupBy("site").applyInArrow(_frame, "site string, frame binary")
+    in_crawl = Window.partitionBy("digest").orderBy("id")
+    ones = texts.withColumn("copy", F.row_number().over(in_crawl)).where("copy = 1")
+    rows = ones.orderBy("digest").limit(find.CRAWL_SAMPLE).select("signature").toLocalIterator()
+    sampled = (find.all_words(Signature.from_bytes(bytes(row[0]))) for row in rows)
+    words, pages = find.common_words(sampled, 2)
+    return texts.join(frames, "site", "left"), Frame(crawl=words, pages=pages)
+
+
+# The functions that Spark tasks call.
+
+
+def _rows(batches: Batches) -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def _texts(keep: str, batches: Batches) -> Iterator[pa.RecordBatch]:
+    schema = pa.schema(
+        [
+            ("id", pa.string()),
+            ("place", pa.string()),
+            ("part", pa.int32()),
+            ("site", pa.string()),
+            ("digest", pa.int64()),
+            ("signature", pa.binary()),
+        ]
+    )
+    for batch in batches:
+        rows = []
+        for fields in batch.to_pylist():
+            for part, signed in enumerate(fields["signed"]):
+                if signed["signature"]:
+                    rank = find.rank_of(Signed(**signed), keep)
+                    rows.append(
+                        {
+                            "id": f"{rank:06d} {fields['place']} {part:06d}",
+                            "place": fields["place"],
+                            "part": part,
+                            "site": fields["site"],
+                            "digest": find.digest_of(signed["signature"]),
+                            "signature": signed["signature"],
+                        }
+                    )
+        yield pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+def _frame(table: pa.Table) -> pa.Table:
+    pages = [Signature.from_bytes(content) for content in table["signature"].to_pylist()]
+    return pa.table({"site": table["site"][:1], "frame": [find.frame_of(pages)]})
+
+
+def _keys(detector: Detector, crawl: Frame, batches: Batches) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        rows = [
+            {"key": key, "id": fields["id"]}
+            for fields in batch.to_pylist()
+            for key in find.keys_of(
+                detector, Signature.from_bytes(fields["signature"]), find.with_site(crawl, fields["frame"])
+            )
+        ]
+        yield pa.RecordBatch.from_pylist(rows, schema=pa.schema([("key", pa.int64()), ("id", pa.string())]))
+
+
+def _confirm(detector: Detector, crawl: Frame, batches: Batches) -> Iterator[pa.RecordBatch]:
+    sources = ("id", "other_id", "rank", "is_equal")
+    names = ("id", "other", "rank", "is_equal")
+    types = (pa.string(), pa.string(), pa.int32(), pa.bool_())
+    for batch in batches:
+        rows = []
+        for fields in batch.to_pylist():
+            one, other = (Signature.from_bytes(fields[name]) for name in ("signature", "other_signature"))
+            frames = (find.with_site(crawl, fields["frame"]), find.with_site(crawl, fields["other_frame"]))
+            is_same_site = fields["site"] == fields["other_site"]
+            if fields["is_equal"] or detector.is_replica(one, other, frames, is_same_site):
+                rows.append({name: fields[source] for name, source in zip(names, sources, strict=True)})
+        yield pa.RecordBatch.from_pylist(rows, schema=pa.schema(zip(names, types, strict=True)))
