@@ -31,7 +31,7 @@ from benchmarks.lib.pictures import save_picture
 from benchmarks.lib.tables import table
 from victorpy.annotation.learning import mean_entropy
 from victorpy.model.choice import ADAPTED, learn
-from victorpy.model.evidence.replay import load_replay
+from victorpy.model.evidence.replay import WEIGHT, load_replay
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import Model, load_model
 from victorpy.research.datasets import read_dataset
@@ -81,10 +81,10 @@ def f1(labeller: ModelLabeller, pages: Iterable[LabelledPage]) -> list[float]:
 
 
 def simulate(
-    kind: Kind, model: Model, general: Sequence[LabelledPage], order: str, most: int
+    kind: Kind, model: Model, general: Sequence[LabelledPage], order: str, most: int, weight: float
 ) -> Iterable[dict[str, Any]]:
     """Label pages in an order, and yield what is measured after each of `SIZES`."""
-    replay = load_replay(model.meta["digest"])
+    replay = load_replay(model.meta["digest"], weight) if weight else None
     before, general_before = f1(model.labeller, kind.tests), f1(model.labeller, general)
     labeller, left = model.labeller, list(kind.pool)
     labelled: list[LabelledPage] = []
@@ -157,6 +157,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, required=True, metavar="FILE.jsonl", help="results")
     parser.add_argument("--draws", type=int, default=2, metavar="N", help="random draws (default: 2)")
     parser.add_argument("--most", type=int, default=max(SIZES), metavar="N", help="maximum number of labelled pages")
+    parser.add_argument("--replay", type=float, default=WEIGHT, metavar="W", help="weight of the replay sample")
     parser.add_argument("--orders", nargs="*", default=["random", "uncertainty"])
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the learning curves")
     arguments = parser.parse_args()
@@ -166,7 +167,7 @@ def main() -> None:
         for spec in arguments.data:
             kind = read_kind(spec, model, seed)
             for order in arguments.orders:
-                for row in simulate(kind, model, general, order, arguments.most):
+                for row in simulate(kind, model, general, order, arguments.most, arguments.replay):
                     with arguments.rows.open("a", encoding="utf-8") as file:
                         file.write(json.dumps(row | {"draw": seed}) + "\n")
     rows = [json.loads(line) for line in arguments.rows.read_text(encoding="utf-8").splitlines()]

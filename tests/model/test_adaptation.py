@@ -136,10 +136,25 @@ def test_model_from_scratch_is_saved_only_if_it_wins_clearly(monkeypatch):
     pages = tea_pages(8)
     learned = learn(pages, default())
     assert {UNCHANGED, ADAPTED, TREES} <= learned.scores.keys()
-    monkeypatch.setattr(choice._Trial, "adapt", lambda self, unchanged, must: (0.0, unchanged, None))
+    monkeypatch.setattr(choice._Trial, "adapt", lambda self, unchanged, must, is_replayed=True: (0.0, unchanged, None))
     learned = learn(pages, default())
     assert learned.chosen in {TREES, choice.CRF}
     assert learned.trained.labeller.stages_.adaptation is None
+
+
+def test_general_pages_are_left_out_if_they_contradict_the_new_pages(monkeypatch):
+    tried, after = [], [0.894, 0.896]
+
+    def adapt(self, unchanged, must, is_replayed=True):
+        tried.append(is_replayed)
+        return (0.0, unchanged, None) if is_replayed else (1.0, unchanged, (0.9, after.pop()))
+
+    monkeypatch.setattr(choice._Trial, "adapt", adapt)
+    monkeypatch.setattr(choice._Trial, "from_scratch", lambda *arguments: None)
+    replay = load_replay(default().meta["digest"])
+    for chosen in (ADAPTED, UNCHANGED):
+        assert learn(tea_pages(3), default(), replay=replay).chosen == chosen
+    assert tried == [True, False] * 2
 
 
 def test_pages_without_content_or_noise_teach_nothing():

@@ -41,6 +41,9 @@ LEAST_GAIN = 0.001
 NEW_MODEL_GAIN = 0.02
 """A smaller gain is not worth a model from scratch, which knows no other pages."""
 
+MOST_FORGOTTEN = 0.005
+"""Largest loss of word F1 on general pages by an adaptation that does not learn from them."""
+
 UNCHANGED, ADAPTED, TREES, CRF = "unchanged", "adapted", "trees from scratch", "CRF from scratch"
 
 CONFIGS = {TREES: "default", CRF: "crf"}
@@ -101,6 +104,12 @@ def learn(
     trial = _Trial(judged, folds, sites, Keeping.of(model.config), replay, report)
     unchanged = trial.score([page.findings.log_odds for page in judged])
     step, adapted, general = trial.adapt(unchanged, adapt)
+    learned_from = replay
+    if not step and replay is not None:
+        # General pages may contradict the new pages. Then try without them, and only measure what they lose.
+        trial_step, its_scores, general = trial.adapt(unchanged, adapt, is_replayed=False)
+        if trial_step and general is not None and general[1] >= general[0] - MOST_FORGOTTEN:
+            step, adapted, learned_from = trial_step, its_scores, None
     scores = {UNCHANGED: unchanged, ADAPTED: adapted}
     chosen = ADAPTED if step else UNCHANGED
     for name in () if adapt else CONFIGS:
@@ -112,7 +121,7 @@ def learn(
     report("training on all pages")
     labeller, config = model.labeller, model.config
     if chosen == ADAPTED:
-        adaptation = fit_adaptation(judged, replay).scaled(step)
+        adaptation = fit_adaptation(judged, learned_from).scaled(step)
         labeller = adapted_labeller(labeller, adaptation.spelled(page.columns for page in judged))
     elif chosen != UNCHANGED:
         config = scratch_config(chosen, len(pages))
@@ -192,13 +201,16 @@ class _Trial:
         pairs = zip(self.pages, log_odds, strict=True)
         return [word_f1(page, self.keeping.kept(probabilities(found), page.columns)) for page, found in pairs]
 
-    def adapt(self, unchanged: Scores, must: bool) -> tuple[float, Scores, tuple[float, float] | None]:
+    def adapt(
+        self, unchanged: Scores, must: bool, is_replayed: bool = True
+    ) -> tuple[float, Scores, tuple[float, float] | None]:
         """Return the best step of an adaptation, its scores, and the scores of general pages before and after it.
 
-        The step is 0 if the model should stay as it is, unless it must be adapted.
+        The step is 0 if the model should stay as it is, unless it must be adapted. If not `is_replayed`, the adaptation
+        does not learn from general pages.
         """
         before = [page.findings.log_odds for page in self.pages]
-        after, general = self._adapt_to_others()
+        after, general = self._adapt_to_others(is_replayed)
         by_step = {
             step: self.score([old + step * (new - old) for old, new in zip(before, after, strict=True)])
             for step in STEPS
@@ -210,7 +222,7 @@ class _Trial:
         old, new = self.replay.log_odds, self.replay.log_odds + best * (general - self.replay.log_odds)
         return step, by_step[best], (float(np.mean(self.replay.scores(old))), float(np.mean(self.replay.scores(new))))
 
-    def _adapt_to_others(self) -> tuple[list[Floats], Floats]:
+    def _adapt_to_others(self, is_replayed: bool) -> tuple[list[Floats], Floats]:
         """Return the log-odds of each page and of the general pages, each adapted to the other folds."""
         after = [page.findings.log_odds for page in self.pages]
         general = np.zeros(0) if self.replay is None else self.replay.log_odds.copy()
@@ -222,7 +234,7 @@ class _Trial:
                 adaptation = fit_adaptation(seen)
             else:
                 new = self.replay.page % count == fold
-                adaptation = fit_adaptation(seen, self.replay, ~new)
+                adaptation = fit_adaptation(seen, self.replay if is_replayed else None, ~new)
                 strength = adaptation.strength(self.replay.likeness(adaptation.lexicon))
                 matrix = self.replay.matrix(adaptation.lexicon)
                 general[new] = adaptation.adjust(matrix, self.replay.log_odds, strength)[new]
