@@ -12,6 +12,7 @@ from victorpy.batch.local.pool import Here, Task, Workers
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.stretches import Job, Segment, Stretch, run_stretch
 from victorpy.batch.record import Problem
+from victorpy.errors import VictorError
 
 _WINDOW = 64
 """Number of segments that may wait for an earlier segment, in addition to some for each worker."""
@@ -116,9 +117,10 @@ class Flow:
                     number += 1
                     if segment is not None:
                         yield segment
-                else:
-                    self.pool.step(self.give)
+                elif self.pool.step(self.give):
                     self._open_chains()
+                else:
+                    raise VictorError(f"no worker cleans stretch {chain.group.number}-{number}; this is a bug")
             self.after(self._chains.popleft().group)
 
     def _open_chains(self) -> None:

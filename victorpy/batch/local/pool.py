@@ -87,7 +87,10 @@ def _work(connection: Any, start: Callable[[], int], memory: int) -> NoReturn:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a Python handler would not run while C code hangs
     end_with_main_process()
     try:
-        limit_memory(memory + start())
+        try:
+            limit_memory(memory + start())
+        except (VictorError, OSError) as error:
+            connection.send(("ended", (error, 0.0)))  # the main process raises it
         connection.send(("ready", None))
         while True:
             function, arguments = connection.recv()

@@ -169,6 +169,7 @@ class _Run:
                         for record, outcome, _ in read_log(file):
                             pass_on(record, outcome)
                     path.unlink()
+                    path.with_suffix(".done").unlink()
         return self.summary(counts, [self.this_run()])
 
     def clean_here(self, write: Write) -> None:
