@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.commands import names_in, write_files
 from tests.support.commands import victor as run_victor
-from victorpy import Cleaner, ConfigError, Label, Parts, clean, clean_record
+from victorpy import Cleaner, CleanPage, ConfigError, Label, Parts, clean, clean_record
 from victorpy.batch.plan import Filters
 from victorpy.methods import load_method
 from victorpy.model.parts import AS_LABELLED, PARTS, choose_parts, drop_by_default
@@ -175,8 +175,9 @@ def test_the_headline(cleaner):
     assert clean(PAGE, exclude="headline") == texts["never"]
     assert clean(PAGE, include="headline") == texts["always"]
     assert clean("", headline="always") == clean("", headline="model") == ""
-    nav = "<title>Tea</title><h1>Tea</h1><ul><li><a href='/'>Home</a><li><a href='/a'>About</a></ul>"
-    assert Cleaner.load(favor="precision").clean(nav, parts=Parts.of(headline="always")) in {"", "Tea\n"}
+    document = cleaner.document(PAGE).document
+    nothing = CleanPage(document, (Label.OTHER,) * len(document.blocks))
+    assert choose_parts(nothing, Parts.of(headline="always")).text == ""
 
 
 def test_the_headline_is_kept_by_the_model_if_it_is_as_probable_as_other_text(cleaner):

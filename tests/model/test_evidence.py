@@ -30,7 +30,7 @@ from victorpy.model.evidence.context import context
 from victorpy.model.evidence.cut import with_whole_tables
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
-from victorpy.model.evidence.stage import make_lexicon, sample_blocks, training_weights
+from victorpy.model.evidence.stage import make_lexicon, sample_blocks, training_weights, without_headline
 from victorpy.model.evidence.trees import (
     Forest,
     LeafwiseForest,
@@ -771,6 +771,11 @@ def test_training_weight_of_a_page_does_not_depend_on_its_length():
     assert training_weights(short).tolist() == pytest.approx([60, 40])
 
 
+@pytest.mark.parametrize(("html", "count"), [("<h1>Tea</h1><p>a b</p>", 1), ("<p>a</p><p>b</p>", 2), ("<h1>Tea", 1)])
+def test_nothing_is_learned_from_a_headline_unless_it_is_the_whole_page(html, count):
+    assert without_headline(columns(html)).sum() == count
+
+
 def test_weights_of_sampled_blocks_make_up_for_the_others():
     weights = np.array([60.0] + [1.0] * 40)
     random = np.random.default_rng(1)
@@ -785,7 +790,8 @@ def test_weights_of_sampled_blocks_make_up_for_the_others():
 
 @pytest.mark.slow
 def test_a_layer_is_the_average_of_forests_that_differ(small, tmp_path):
-    configs = [config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-forests: {forests}\n") for forests in (1, 2)]
+    one = f"{SMALL}evidence-learner: catboost\nevidence-layers: 1\n"
+    configs = [config_of(tmp_path, f"{one}evidence-forests: {forests}\n") for forests in (1, 2)]
     ((alone,),), ((together,),) = (fit_evidence(*material(small), config).evidence.layers for config in configs)
     trees = len(alone.leaves)
     assert len(together.leaves) == 2 * trees

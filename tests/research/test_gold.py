@@ -162,13 +162,19 @@ def test_unfinished_annotation_is_left_out_with_a_warning(annotated, tmp_path):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["more.anno"]
 
 
-def test_blocks_outside_a_partial_gold_have_no_weight(tmp_path):
-    for name, text in {"pages.jsonl": '{"id": "1", "partial": true}', "html/1.html": PAGE, "gold/1.txt": TEXT}.items():
+@pytest.mark.parametrize(
+    ("frame", "known"),
+    [("<p>Menu</p>", False), ("<nav>Menu</nav>", True), ("<aside><p>Menu", True), ("<article><header>By A", False)],
+)
+def test_blocks_outside_a_partial_gold_are_unknown_or_frames(tmp_path, frame, known):
+    files = {"pages.jsonl": '{"id": "1", "partial": true}', "html/1.html": PAGE + frame, "gold/1.txt": TEXT}
+    for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     (page,) = load_gold([f"pages:{tmp_path}"], load_config("default"), pytest.fail)
-    assert page.weights == tuple(float(label.is_content) for label in page.labels)
-    assert sum(page.weights) == 1
+    assert sum(label.is_content for label in page.labels) == 1
+    assert [weight > 0 for weight in page.weights[:-1]] == [label.is_content for label in page.labels[:-1]]
+    assert (page.weights[-1] > 0) == known
 
 
 def test_values_are_content_and_the_frame_of_a_site_is_noise(tmp_path):

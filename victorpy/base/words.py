@@ -13,6 +13,8 @@
 from __future__ import annotations
 
 import re
+import string
+import unicodedata
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -116,3 +118,19 @@ def icu_pieces(breaker: str, text: str, language: str = "en") -> BaseBreaker:
     whole = text.encode("utf-8", "replace").decode()  # a lone surrogate cannot be passed to ICU
     pieces: BaseBreaker = getattr(breakers, breaker)(whole, language)
     return pieces
+
+
+_SAMPLED = 1_500
+_FEWEST_LETTERS, _FEWEST_VOWELS = 100, 0.23
+
+
+def is_gibberish(text: str) -> bool:
+    """Return whether a text in Latin letters has fewer vowels than texts of any language.
+
+    >>> is_gibberish("Xkcd qwrt zpfag. " * 20), is_gibberish("Tea is a drink. " * 20), is_gibberish("茶 tbd " * 60)
+    (True, False, False)
+    """
+    sample = unicodedata.normalize("NFD", text[:_SAMPLED]).lower()
+    letters = sum(map(sample.count, string.ascii_lowercase))
+    is_latin = letters >= max(_FEWEST_LETTERS, len(sample) / 2)
+    return is_latin and sum(map(sample.count, "aeiou")) < _FEWEST_VOWELS * letters

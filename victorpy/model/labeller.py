@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from victorpy.base.words import is_gibberish
 from victorpy.columns import Columns, Floats
 from victorpy.config import Config, load_config
 from victorpy.document import Document, Label, Labelling
@@ -47,6 +48,11 @@ if TYPE_CHECKING:  # imported only for pages of a site
 
 DIGITS = 6
 """Probabilities are rounded, so that they are the same after writing and reading a file."""
+
+GIBBERISH = 0.5
+"""Factor for the confidence in a text that has no language, such as random letters."""
+SAMPLED_BLOCKS = 50
+"""Number of kept blocks that are checked for gibberish."""
 
 
 @dataclass(frozen=True)
@@ -269,11 +275,15 @@ class ModelLabeller(Labeller):
         if not (np.isfinite(shares).all() and np.isfinite(content).all()):
             raise DataError("the model's probabilities are not numbers, because its weights are too large")
         names = stages.crf.names
+        is_kept = ~stages.crf.is_noise[labels]
+        confidence = expected_f1(content, block_weights(page), is_kept)
+        if is_gibberish(" ".join([page.texts[number] for number in np.flatnonzero(is_kept)[:SAMPLED_BLOCKS].tolist()])):
+            confidence *= GIBBERISH
         labelling = Labelling(
             tuple([names[number] for number in labels.tolist()]),
             tuple(np.round(shares[np.arange(len(labels)), labels], DIGITS).tolist()),
             tuple(np.round(content, DIGITS).tolist()),
-            round(expected_f1(content, block_weights(page), ~stages.crf.is_noise[labels]), DIGITS),
+            round(confidence, DIGITS),
         )
         return labelling, codes, page
 

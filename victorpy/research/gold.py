@@ -6,8 +6,11 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from victorpy.base.words import aligned_words
 from victorpy.cleaner import read_document
+from victorpy.columns import Columns
 from victorpy.config import Config, load_config
 from victorpy.document import Document, Label, Labelling
 from victorpy.errors import VictorError
@@ -19,6 +22,11 @@ from victorpy.page.same_blocks import find_difference
 from victorpy.research.align import Gold, align
 from victorpy.research.datasets import VALUE_KINDS, GoldPage, Warn, parse_data, read_dataset
 from victorpy.sites.grouping import SITE_KEYS
+
+# Pages whose gold is only a part of the content
+_FRAME_TAGS = ("nav", "header", "footer", "aside")
+"""Outside of the gold and of `<article>`, the text of these elements is noise."""
+_PARTIAL_WEIGHT = 0.2
 
 # Pages whose gold is values, such as the title and the price of a book
 _TREE_PAGES = 60
@@ -98,8 +106,16 @@ def label_page(page: GoldPage, data: str, config: Config) -> LabelledPage:
     else:
         document = read_document(page.html, config, page.url or None, source=page.name)
         labels = align(document, page.gold, config.cuts.block_level)
-    weights = tuple(float(label.is_content) for label in labels) if page.partial else None
+    weights = _partial_weights(document, labels, config) if page.partial else None
     return LabelledPage(page.name, data, page.site, page.page_type, document, labels, page.gold, weights)
+
+
+def _partial_weights(document: Document, labels: Sequence[Label], config: Config) -> tuple[float, ...]:
+    """Return the weights of a page with a partial gold. What is outside the gold is unknown, or a frame of the page."""
+    columns = Columns(document, config)
+    is_frame = np.logical_or.reduce([columns.within(tag) for tag in _FRAME_TAGS]) & ~columns.within("article")
+    is_known = [label.is_content or frame for label, frame in zip(labels, is_frame, strict=True)]
+    return tuple(_PARTIAL_WEIGHT * known for known in is_known)
 
 
 def label_values(pages: Sequence[GoldPage], data: str, config: Config) -> Iterator[LabelledPage]:

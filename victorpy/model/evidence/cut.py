@@ -20,7 +20,7 @@ from victorpy.base.variables import FAVORS
 from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.config import Config
 
-BETA = dict(zip(FAVORS, (0.5, 0.9, 2.0), strict=True))
+BETA = dict(zip(FAVORS, (0.5, 0.8, 2.0), strict=True))
 """The beta of the F-measure for each value of `favor`. A higher beta favours recall."""
 
 FEWEST_BLOCKS = 5
@@ -32,7 +32,7 @@ SHORT_PAGE = 60
 STRONG = 0.05
 """Below this probability there is strong evidence that a block is noise."""
 
-_TITLE_SHARE = 0.5
+TITLE_SHARE = 0.5
 """A headline has more than this share of its words in the title of the page."""
 
 # A hidden block is a copy if it has this many words, and this share of its pairs is in the visible kept text.
@@ -209,7 +209,7 @@ def headline_above(kept: Flags, content: Floats, page: Columns) -> Flags:
     """
     result = np.zeros(len(kept), dtype=bool)
     number = page.headline
-    if kept[number:].any() and page.title_share[number] > _TITLE_SHARE and content[number] >= STRONG:
+    if kept[number:].any() and page.title_share[number] > TITLE_SHARE and content[number] >= STRONG:
         result[number] = True
     return result
 

@@ -16,6 +16,7 @@ from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.config import Config
 from victorpy.model.evidence.context import COLUMNS as CONTEXT_COLUMNS
 from victorpy.model.evidence.context import context
+from victorpy.model.evidence.cut import TITLE_SHARE
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
 from victorpy.model.evidence.lexicon import FEWEST_SITES, Lexicon, Poll, Votes, spell
@@ -165,7 +166,8 @@ def fit_evidence(
                 samples = []
                 for page in chosen:
                     most_blocks = float(config.one("evidence-blocks", "inf"))
-                    blocks, weights = sample_blocks(training_weights(pages[page]) * factors[page], most_blocks, random)
+                    every = training_weights(pages[page]) * factors[page] * without_headline(pages[page])
+                    blocks, weights = sample_blocks(every, most_blocks, random)
                     samples.append((matrices[page][:, blocks], content[page][blocks], weights))
                 parts, targets, its_weights = zip(*samples, strict=True)
                 target, weight = np.concatenate(targets), np.concatenate(its_weights)
@@ -232,6 +234,17 @@ def training_weights(page: Columns) -> Floats:
     """Return the weight of each block in training."""
     weights = np.minimum(page.words, _MOST_WORDS) + 1
     return weights / max(float(weights.sum()), 1.0) * _PAGE_WEIGHT
+
+
+def without_headline(page: Columns) -> Flags:
+    """Return all blocks but the headline.
+
+    Gold standards contradict each other about headlines, so nothing is learned from them. The cut has a rule instead.
+    """
+    others = np.ones(page.count, dtype=bool)
+    if page.count > 1 and (page.title_share[page.headline] > TITLE_SHARE or page.within("h1")[page.headline]):
+        others[page.headline] = False
+    return others
 
 
 def make_lexicon(votes: Sequence[Votes], without: str | None = None, fewest: int = FEWEST_SITES) -> Lexicon:

@@ -37,7 +37,7 @@ DEEPEST = 8
 CATBOOST, LIGHTGBM = "catboost", "lightgbm"
 """The learners that can grow trees."""
 
-_LEAFWISE = frozenset(["num_leaves", "min_child_samples"])
+_LEAFWISE = ("num_leaves", "min_child_samples")
 """Settings of leaf-wise trees. CatBoost has them too, but its oblivious trees cannot use them."""
 
 _LIGHTGBM_NAMES = {
@@ -357,14 +357,14 @@ def learners(config: Config) -> list[str]:
 def tree_settings(config: Config, stage: str = EVIDENCE, learner: str = CATBOOST) -> dict[str, Any]:
     """Return the settings of a learner. Raises an error if the learner is missing or does not have a setting.
 
-    With several learners, a setting of leaf-wise trees is only for LightGBM.
+    With both learners, the size of a tree is limited by its depth in CatBoost and by its leaves in LightGBM.
     """
     classifier = _catboost().CatBoostClassifier if learner == CATBOOST else _lightgbm().LGBMClassifier
     parameters = {*inspect.signature(classifier.__init__).parameters, *(_LIGHTGBM_NAMES if learner == LIGHTGBM else ())}
     settings: dict[str, Any] = {"learner": learner, "random_seed": 1}
-    is_one_of_many = stage == EVIDENCE and len(learners(config)) > 1
+    others = _LEAFWISE if learner == CATBOOST else ("depth",) if len(learners(config)) > 1 else ()
     for name, values in config.family(f"{stage}-param-").items():
-        if not values or (is_one_of_many and learner == CATBOOST and name in _LEAFWISE):
+        if not values or name in others:
             continue
         if name not in parameters:
             shown = "CatBoost" if learner == CATBOOST else "LightGBM"

@@ -1,13 +1,13 @@
-# The numbers that the trees decide by; beside them they see the lexicon's and, the second ones, the first ones'.
+# Features of the trees. They also see the lexicon; the second layer also sees results of the first.
 
-# What is around the block
+# Containers of the block
 %x[0,container.{p,li,td,pre,blockquote,form,nav,header,footer,aside,main,article,table,noscript,figure,section,dl}]
 %x[0,container.class-{header,list}]
 %x[0,hidden]
 %x[0,split.class-block]
 %x[0,depth]
 
-# What it says
+# Text of the block
 %x[0,words]
 %x[0,link-share]
 %x[0,char.{num,punct,upper,alpha}-rel]
@@ -17,7 +17,7 @@
 %x[0,first-duplicate]
 %x[0,title-share]
 
-# Its neighbours
+# Neighbours
 %x[{-2,-1,1,2},words]
 %x[{-2,-1,1,2},link-share]
 %x[{-1,1},container.{class-header,p}]
@@ -27,13 +27,13 @@
 %x[{-1,1},look.blocks]
 %x[0,window{1,2,3,5,12,25}.{words,link-share}]
 
-# The elements that hold it, and those that look like its own
+# Ancestors, and elements that look the same
 %x[0,ancestor{0..6}.{words,link-share,block-share,block-words,blocks}]
 %x[0,ancestor{0..3}.children]
 %x[0,look.{blocks,words,link-share,word-share}]
 %x[0,trunk.{inside,words,link-share}]
 
-# Its place in the page, and the page
+# Position in the page, and the whole page
 %x[0,position]
 %x[0,words-{before,after}]
 %x[0,words-before-share]

@@ -1,5 +1,4 @@
-# What the CRF decides by: which kind of content a block is, and what follows what. Whether it is content at all
-# the trees have found before: the feature evidence.
+# Features for the kind of content. The feature evidence contains the trees' log-odds of content.
 
 %x[0,evidence]
 %x[{-1,1},evidence]
@@ -16,7 +15,7 @@
 %x[{-1,1},container.class-header]
 %x[0,position]
 
-# Together
+# Combinations
 %x[0,evidence]%x[0,container.class-header]
 %x[0,evidence]%x[0,container.li]
 %x[0,evidence]%x[0,words]
