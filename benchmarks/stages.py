@@ -106,6 +106,8 @@ def stage_clocks(clock: Clock, evidence: Evidence | None) -> ExitStack:
         (Tables, "states", "states of the CRF"),
         (Keeping, "kept", "cut"),
         (Decoder, "choose", "decoding"),
+        (cleaner, "drop_by_default", "parts of the page"),
+        (cleaner, "choose_parts", "parts of the page"),
         (ModelLabeller, "_label", "probabilities and labels as objects"),
     ]
     stack = ExitStack()
