@@ -6,6 +6,7 @@ the text is the same in every format. Parts that are only markup, such as links,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -58,8 +59,10 @@ LEFT_OUT = frozenset(["images", "links", "formatting", "captions", "notes"])
 HEADLINES = ("always", "never", "model")
 """Values of `headline`."""
 
-_AFTER_HEADLINE, _BEFORE_HEADLINE = 8, 3  # blocks near the headline that may be a byline
 _AFTER_CONTENT = 12  # blocks after the last kept block that may be tags
+_BUTTON = re.compile(
+    r"\W*(?:reply|report|like|share|permalink|edit|quote|flag|(?:log|sign) in\b.*|\d*)\W*", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +204,7 @@ def _additions(page: CleanPage, roles: tuple[Role, ...], parts: Parts) -> set[in
     first, last = kept[0], kept[-1]
     headline = next(iter(_numbers(roles, Role.HEADLINE)), first)
     ranges = {
-        "byline": range(max(headline - _BEFORE_HEADLINE, 0), headline + _AFTER_HEADLINE),
+        "byline": range(len(roles)),
         "tags": range(min(headline, first), last + _AFTER_CONTENT),
         "captions": range(first, last),
         "notes": range(first, len(roles)),
@@ -212,7 +215,7 @@ def _additions(page: CleanPage, roles: tuple[Role, ...], parts: Parts) -> set[in
         number
         for part in parts.included & ranges.keys()
         for number in _numbers(roles, ROLES[part])
-        if number in ranges[part]
+        if number in ranges[part] and not _BUTTON.fullmatch(page.document.texts[number])
     }
 
 
