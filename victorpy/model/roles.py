@@ -180,6 +180,8 @@ def _by_rules(page: Columns, is_kept: Flags) -> list[Role]:
     is_named = {role: levels < NEAR for role, levels in near.items()}
     is_close = {role: levels < _CLOSE for role, levels in near.items()}
     is_short = words <= 20
+    is_after = np.cumsum((is_kept & (words >= _LONG))[::-1])[::-1] == 0  # after the text
+    is_tagged = is_close[Role.TAGS] & (link_share > 0.5)
     in_dl = page.within("dt") | page.within("dd")
     choices = {
         Role.CODE: page.within("pre"),
@@ -189,7 +191,7 @@ def _by_rules(page: Columns, is_kept: Flags) -> list[Role]:
         Role.COMMENT: find_comments(page, is_kept),
         Role.LEGAL: is_named[Role.LEGAL] | (text_marks(page, "legal", blocks) & (words < 60) & ~is_kept),
         Role.BYLINE: find_bylines(page, is_kept),
-        Role.TAGS: is_short & (is_close[Role.TAGS] | text_marks(page, "tags", blocks)),
+        Role.TAGS: is_short & is_after & (is_tagged | text_marks(page, "tags", blocks)),
         Role.RELATED: is_named[Role.RELATED] | (text_marks(page, "related", blocks) & is_short),
         Role.NAVIGATION: page.within("nav") | (~is_kept & ((link_share > 0.6) | is_named[Role.NAVIGATION])),
         Role.FACTS: is_kept & in_dl,
