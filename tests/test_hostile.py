@@ -170,7 +170,7 @@ MODELS: dict[str, Damage] = {
     "NaN leaves": trees(put(2, np.nan)),
     "NaN borders": trees(put(1, np.nan)),
     "infinite bias": trees(put(3, np.inf)),
-    "feature of trees out of range": trees(put(4, 100_000)),
+    "feature of trees out of range": trees(put(0, 100_000)),
     "negative feature of trees": trees(put(0, -1)),
     "several scores in trees for content": trees(two_scores),
     "trees of depth 9": trees(replace_array(0, np.zeros((320, 9), dtype=int))),

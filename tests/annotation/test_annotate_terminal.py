@@ -49,7 +49,7 @@ def test_the_model_proposes_and_the_person_decides(bridge):
     anno = bridge.with_suffix(".anno")
     with annotate(bridge, shows="block 1 of 161") as terminal:
         terminal.type("w", until="block 50 of")  # the next block that the model is unsure of
-        assert "H 71" in next(line for line in terminal.lines if line.startswith("►"))
+        assert "H 18" in next(line for line in terminal.lines if line.startswith("►"))
         terminal.type("space", until="1 decided")
         assert re.search(r" 50 H✓", terminal.text)
         terminal.type("p", until=lambda here: re.search(r" 51 P\*", here.text))
