@@ -83,7 +83,7 @@ def test_descriptions_mined_texts_and_views_have_the_kept_text():
     assert "<del>Log in now. </del>Sencha is hot and green.<del> Log out later.</del></span>" in view
 
 
-@pytest.mark.parametrize("format", sorted(set(OUTPUTS) - {"features", "anno", "jsonl", "page"}))
+@pytest.mark.parametrize("format", sorted(set(OUTPUTS) - {"features", "anno", "jsonl", "label-studio", "page"}))
 def test_no_format_writes_deleted_text(format):
     assert "Log" not in CLEAN.to(format)
     assert "Home" not in CLEAN.to(format)

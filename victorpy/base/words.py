@@ -127,7 +127,7 @@ _FEWEST_LETTERS, _FEWEST_VOWELS = 100, 0.23
 def is_gibberish(text: str) -> bool:
     """Return whether a text in Latin letters has fewer vowels than texts of any language.
 
-    >>> is_gibberish("Xkcd qwrt zpfag. " * 20), is_gibberish("Tea is a drink. " * 20), is_gibberish("茶 tbd " * 60)
+    >>> is_gibberish("Xkcd qwrt zpfag. " * 20), is_gibberish("Tea is a drink. " * 20), is_gibberish("茶叶 tbd " * 60)
     (True, False, False)
     """
     sample = unicodedata.normalize("NFD", text[:_SAMPLED]).lower()

@@ -95,6 +95,8 @@ def learn(
 
     With `adapt`, adapt the model even if another choice is better.
     """
+    if len(pages) < 2:
+        raise DataError("there is only one page to learn from; give at least 2 pages, better 5 or more")
     report(f"features of {len(pages):,} pages")
     sites = sites_of([page.document for page in pages], site_key)
     by_site = len(set(sites)) >= SEVERAL_SITES
@@ -142,8 +144,6 @@ def judge_pages(
     pages: Sequence[CleanPage], model: Model, weights: Weights | None, sites: Sequence[str], groups: Sequence[str]
 ) -> list[JudgedPage]:
     """Run the trees of a model on labelled pages."""
-    if len(pages) < 2:
-        raise DataError("there is only one page to learn from; give at least 2 pages, better 5 or more")
     stages = model.labeller.stages_
     if stages is None or stages.evidence is None:
         raise ModelError("only models with trees can be adapted; train another one with `config`")

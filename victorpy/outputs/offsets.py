@@ -23,7 +23,7 @@ def find_offsets(source: str, texts: Sequence[str | None]) -> list[tuple[int, in
     changed, such as formulas, are not found.
 
     >>> find_offsets("<p>Tea &amp; <b>milk</b>.", ["Tea & milk."])
-    [(3, 24)]
+    [(3, 25)]
     """
     starts: list[int] = []  # of each word in the text without white space
     places: list[tuple[int, int, bool]] = []  # of each word in the source, and whether it is a character reference
