@@ -11,7 +11,7 @@ from victorpy import Cleaner
 FORMATS = ("text", "markdown", "html", "jsonl", "page")
 SIZE = 2_000
 MOST_GROWTH = 5  # when the size grows by 4
-FEW_CALLS = 60_000  # a small page may be empty where a large one is kept
+FEW_CALLS = 100_000  # a small page may be empty where a large one is kept
 MOST_SECONDS = 5.0
 
 

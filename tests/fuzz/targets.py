@@ -6,7 +6,6 @@ other exception is a finding. Files in seeds/TARGET/ are seeds too: inputs that 
 
 from __future__ import annotations
 
-import atexit
 import csv
 import gzip
 import io
@@ -28,10 +27,8 @@ from support.htmlpages import SOUP, parsed_texts, squeezed, words_of
 
 from victorpy import Cleaner, read_document
 from victorpy.base import digests
-from victorpy.batch.inputs import InputFile, read_file, unread_record
-from victorpy.batch.local.pool import Task, Workers
-from victorpy.batch.plan import Limits
-from victorpy.batch.record import Problem, ProblemError, Record
+from victorpy.batch.inputs import InputFile, read_file
+from victorpy.batch.record import ProblemError, Record
 from victorpy.batch.sources import ReadOptions
 from victorpy.config import read_config
 from victorpy.document import Label
@@ -363,24 +360,8 @@ def sign(files: dict[str, bytes]) -> None:
 OPTIONS = ReadOptions(most_bytes=100_000)
 
 
-@cache
-def child() -> Workers:
-    """Reads files in a child process, because pyarrow may crash."""
-    workers = Workers(int, Limits(jobs=1))
-    atexit.register(workers.stop)
-    return workers
-
-
-def read_here(file: InputFile, start: int, report: object) -> list[Record]:
-    return list(read_file(file, OPTIONS, start))
-
-
 def read(file: InputFile, start: int = 0) -> list[Record]:
-    task = Task(read_here, file, start)
-    child().queue.append(task)
-    while not task.is_done:
-        child().step(lambda worker: None)
-    return [unread_record(file, start, *task.result)] if isinstance(task.result, Problem) else task.result
+    return list(read_file(file, OPTIONS, start))
 
 
 def read_all(suffixes: Sequence[str], data: bytes) -> str:
