@@ -639,7 +639,6 @@ def test_help_has_a_group_for_many_pages():
         (["x.warc.gz", "--to", "parkett", "-o", "out"], "(did you mean 'parquet'?)"),
         (["x.warc.gz", "--retry", "f"], "leave out x.warc.gz"),
         (["x.warc.gz", "--to", "jsonl"], "give -o DIRECTORY"),
-        (["x.warc.gz", "-o", "out.txt"], "such as out.txt/"),
     ],
 )
 def test_wrong_usage_is_reported_in_one_line(tmp_path, arguments, said):

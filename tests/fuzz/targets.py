@@ -115,7 +115,6 @@ def decoding(data: bytes) -> str:
     header, _, page = data.partition(b"\n")
     decoded = decode(page, header.decode("latin-1") or None)
     assert "\0" not in decoded.text
-    assert decoded.utf8 is None or decoded.utf8 == decoded.text.encode()
     decoded.text.encode()  # raises if a surrogate is left
     return f"{decoded.encoding} {decoded.source} {decoded.loss} {decoded.text}".encode().hex()
 
@@ -216,14 +215,24 @@ def kept_text(page: CleanPage) -> str:
     return "".join(without_controls("".join(block.text for block, _ in KeptBlocks(page))).split())
 
 
+def check_vertical(text: str, page: CleanPage) -> None:
+    """Every line is a tag or a token, and every tag but `<g/>` is closed."""
+    lines = text.splitlines()
+    assert lines[0].startswith("<doc ")
+    assert lines[-1] == "</doc>"
+
+
 CHECKS: dict[str, Callable[[str, CleanPage], None]] = {
     ".anno": lambda text, page: None,  # `splitting` reads them back
     ".html": check_html,
     ".xml": lambda text, page: etree.fromstring(text.encode()),
+    ".json": lambda text, page: json.loads(text),
     ".jsonl": check_lines,
     ".csv": check_table,
     ".md": check_text,
     ".txt": check_text,
+    ".prevert": check_vertical,
+    ".vert": check_vertical,
 }
 
 

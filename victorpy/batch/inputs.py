@@ -126,8 +126,9 @@ def find_records(inputs: Iterable[str]) -> Iterator[Record]:
 
 def names_one_page(inputs: Sequence[str]) -> bool:
     """Whether the inputs are one page by its own name, or standard input, and not a directory, pattern or list."""
-    first, *others = islice(find_files(inputs), 2)
-    return not others and first.name in (inputs[0], "standard input") and source_of(first.path) is None
+    found = list(islice(find_files(inputs), 2)) if inputs else []
+    names = [file.name for file in found if source_of(file.path) is None]
+    return len(found) == 1 and names in ([inputs[0]], ["standard input"])
 
 
 def _find(name: str, pages_only: bool = False) -> Iterator[InputFile]:

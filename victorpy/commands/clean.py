@@ -230,7 +230,8 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
     if arguments.to or path.is_dir() or target.endswith("/"):
         return path
     joins_always = is_plain and not output.is_titled and not any(output.around)  # whatever the name
-    if is_single or (output.joins and sink_name(target) in {None, "jsonl"} and (path.suffix or joins_always)):
+    is_one_file = sink_name(target) is None or sink_name(target) == "jsonl" == output.suffix.lstrip(".")
+    if is_single or (output.joins and is_one_file and (path.suffix or joins_always)):
         return None
     if path.suffix and not sink_name(target):
         if path.exists():

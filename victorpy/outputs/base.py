@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 from victorpy.base.parameters import split_names
 from victorpy.base.registry import Registry
@@ -341,7 +341,7 @@ def safe_link(href: str, base: str = "") -> str:
     href = href.replace(" ", "%20")
     if href and base.startswith(("http://", "https://")):
         try:
-            href = urljoin(base, href)
+            href = urljoin(base if base.isprintable() else quote(base, safe="/:?#[]@!$&'()*+,;=%~"), href)
         except ValueError:
             return ""
     scheme = _SCHEME.match(href)
