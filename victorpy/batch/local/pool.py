@@ -103,7 +103,7 @@ def _work(connection: Any, start: Callable[[], int], memory: int) -> NoReturn:
             connection.send(("ended", (result, time.process_time() - began)))
     except MemoryError:
         os._exit(MEMORY_EXIT)
-    except (EOFError, BrokenPipeError):
+    except (EOFError, ConnectionError):  # the main process has ended or closed the connection
         os._exit(0)
 
 
