@@ -1085,6 +1085,9 @@ WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for age
         (f"<p>{WORDS}<p hidden>{WORDS}" + "<p>menu" * 3, [0.9, 0.9, 0.01, 0.01, 0.01], [0]),
         (f"<p>Menu<p hidden>{WORDS}" + "<p>menu" * 3, [0.01, 0.9, 0.01, 0.01, 0.01], [1]),  # the only copy
         ("<p>tea<p><a>Skip to content</a><p><a>Jump to search</a> now", [0.9, 0.9, 0.9], [0, 2]),
+        ("<p>tea<ul class=share-tools><li><a>X</a><li>tea</ul><p class=shared><a>tea</a>", [0.9] * 4, [0, 2, 3]),
+        ("<p>tea<p><a href='//x/intent/tweet?u=1'>X</a><p><a href='mailto:?body=a'>X</a>", [0.9] * 3, [0]),
+        ("<p>tea<p><a href='mailto:a@b.c'>Share</a><p><a href='//x/share-price'>X</a>", [0.9] * 3, [0, 1, 2]),
     ],
 )
 def test_listings_short_pages_headlines_and_hidden_copies(page, probabilities, expected):

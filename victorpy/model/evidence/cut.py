@@ -6,7 +6,7 @@ probability. The blocks to keep maximise the F-measure of these expected counts.
 A listing is kept as a whole or not at all. Then headings directly above kept text and the headline are added, and
 the rest of tables that are mostly kept. The few words of a heading hardly count, and a number in a cell looks like
 noise. But readers miss a heading, and a table with gaps is worse than no table. Hidden copies of kept text and links
-such as "Skip to content" are dropped.
+such as "Skip to content" and "Share" are dropped.
 """
 
 from __future__ import annotations
@@ -47,7 +47,15 @@ _JUMP = re.compile(
     r"przejdź do |перейти к ",
     re.IGNORECASE,
 )
-_LONGEST_JUMP = 12
+# Addresses that share, print or send the page, and names of the elements around such links.
+_SHARE_ADDRESS = re.compile(
+    r"/sharer?(?:\.php|article)?[/?]|/intent/|/pin/create/|[?&]share=|^mailto:\?|^whatsapp:|^https?://(?:wa\.me|api\."
+    r"whatsapp\.com/send)|window\.print",
+    re.IGNORECASE,
+)
+_SHARE_NAME = re.compile(r"(?<![a-z])(?:share|sharing)(?![a-z]|.price)", re.IGNORECASE)
+_SHARE_LEVELS = 4  # from the link up
+_LONGEST_BUTTON = 12  # words
 
 LEAST_PROBABLE = 0.01
 """A page has no content if no block is more probable than this."""
@@ -135,11 +143,11 @@ class Keeping:
             return np.zeros(len(content), dtype=bool)
         kept = content >= cut
         if self.favor == "precision":
-            return kept & ~hidden_copies(kept, page) & ~jump_links(kept, page)
+            return kept & ~hidden_copies(kept, page) & ~buttons(kept, page)
         kept = with_whole_tables(kept | (in_short_pages(page) & (content >= STRONG)), page)
         kept |= headings_above(kept, content, page, self.heading_least)
         kept |= headline_above(kept, content, page)
-        return kept & ~hidden_copies(kept, page) & ~jump_links(kept, page)
+        return kept & ~hidden_copies(kept, page) & ~buttons(kept, page)
 
 
 def pool_listings(content: Floats, page: Columns) -> Floats:
@@ -185,12 +193,21 @@ def hidden_copies(kept: Flags, page: Columns) -> Flags:
     return copies
 
 
-def jump_links(kept: Flags, page: Columns) -> Flags:
-    """Return the kept blocks that consist of links to other places of the page."""
-    jumps = np.zeros(page.count, dtype=bool)
-    for number in np.flatnonzero(kept & (page.link_words >= page.words) & (page.words <= _LONGEST_JUMP)).tolist():
-        jumps[number] = _JUMP.match(page.texts[number]) is not None
-    return jumps
+def buttons(kept: Flags, page: Columns) -> Flags:
+    """Return the kept blocks that consist of links to other places of the page, or that share, print or send it."""
+    found = np.zeros(page.count, dtype=bool)
+    candidates = np.flatnonzero(kept & (page.link_words >= page.words) & (page.words <= _LONGEST_BUTTON)).tolist()
+    for number, block in zip(candidates, page.document.select(candidates), strict=True):
+        around = [block.pieces[0].element]
+        while len(around) < _SHARE_LEVELS and around[-1] > 0:
+            around.append(int(page.parent[around[-1]]))
+        attributes = [page.document.attributes_of(element) for element in around]
+        found[number] = (
+            _JUMP.match(block.text) is not None
+            or any(_SHARE_ADDRESS.search(of.get("href", "")) for of in attributes)
+            or any(_SHARE_NAME.search(of.get("class", "")) for of in attributes)
+        )
+    return found
 
 
 def headings_above(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
