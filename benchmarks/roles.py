@@ -51,20 +51,31 @@ GoldRoles = dict[Role, set[int]]
 
 
 def roles_of_l3s(page: GoldPage, document: Document, directory: Path, cleaner: Cleaner) -> GoldRoles:
-    """Find the blocks of the annotated page in the original page."""
+    """Find the blocks of the annotated page in the original page. Both have the same words in the same order."""
     marked = read_document((directory / "annotated" / f"{page.name}.html").read_bytes(), cleaner.config)
     elements = marked.elements
-    gold: GoldRoles = {role: set() for role in L3S.values()}
-    matcher = SequenceMatcher(None, marked.texts, document.texts, autojunk=False)
+    role_of_word: list[Role | None] = []
+    words: list[str] = []
+    for block in marked.blocks:
+        element = block.pieces[0].element
+        while element >= 0 and "x-nc-sel" not in elements.attributes[element].get("class", ""):
+            element = elements.parent[element]
+        name = elements.attributes[element].get("class", "") if element >= 0 else ""
+        own = aligned_words(block.text)
+        words += own
+        role_of_word += [L3S.get(name.partition("x-nc-sel")[2][:1])] * len(own)
+    own_words = [aligned_words(text) for text in document.texts]
+    block_of_word = [number for number, own in enumerate(own_words) for _ in own]
+    votes: dict[int, Counter[Role | None]] = defaultdict(Counter)
+    matcher = SequenceMatcher(None, words, [word for own in own_words for word in own], autojunk=False)
     for first, other, count in matcher.get_matching_blocks():
         for offset in range(count):
-            element = marked.blocks[first + offset].pieces[0].element
-            while element >= 0 and "x-nc-sel" not in elements.attributes[element].get("class", ""):
-                element = elements.parent[element]
-            name = elements.attributes[element].get("class", "") if element >= 0 else ""
-            role = L3S.get(name.partition("x-nc-sel")[2][:1])
-            if role:
-                gold[role].add(other + offset)
+            votes[block_of_word[other + offset]][role_of_word[first + offset]] += 1
+    gold: GoldRoles = {role: set() for role in L3S.values()}
+    for number, counts in votes.items():
+        role = counts.most_common(1)[0][0]
+        if role:
+            gold[role].add(number)
     return gold
 
 

@@ -27,7 +27,7 @@ from victorpy.model.evidence import Keeping, best_cut, expected_f1, fit_evidence
 from victorpy.model.evidence import context as around
 from victorpy.model.evidence.context import COLUMNS as AROUND
 from victorpy.model.evidence.context import context
-from victorpy.model.evidence.cut import with_whole_tables
+from victorpy.model.evidence.cut import find_units, pool_units
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
 from victorpy.model.evidence.stage import make_lexicon, sample_blocks, training_weights, without_headline
@@ -1043,29 +1043,43 @@ def test_headings_stay_with_the_text_below_them(bundled):
 ROWS = "".join(f"<tr><th>{name}<td>{value}<td>{unit}" for name, value, unit in zip("abcd", "1234", "wxyz", strict=True))
 
 
+BARE_ROWS = ROWS.replace("th", "td")
+
+
 @pytest.mark.parametrize(
-    ("page", "kept", "expected"),
+    ("page", "units"),
     [
-        (f"<p>tea<table>{ROWS}</table><p>tea", range(1, 9), range(1, 13)),
-        (f"<p>tea<table>{ROWS}</table><p>tea", range(1, 5), range(1, 5)),
-        (f"<table>{ROWS.replace('th', 'td')}</table>", range(9), range(12)),
-        (f"<table>{ROWS.replace('th', 'td')}</table>", range(8), range(8)),  # may be a layout table
-        (f"<table>{ROWS.replace('th', 'td')}<tr><td>{'long ' * 41}</table>", range(12), range(12)),
-        (
-            f"<table><tr><td>{ROWS}<table>{ROWS}</table></table>",
-            range(9),
-            range(9),
-        ),  # contains another table, which is not kept
-        (f"<table>{ROWS}<tr><td>{'long ' * 81}</table>", range(9), range(9)),
-        ("<table><tr><th>a<td>b<td>c<td>d</table>", range(3), range(3)),  # one row
+        (f"<p>tea<table>{ROWS}</table><p>tea", [(1, 13)]),
+        (f"<table>{BARE_ROWS}</table>", [(0, 12)]),
+        (f"<table>{BARE_ROWS}<tr><td>{'long ' * 41}</table>", []),  # may be a layout table
+        (f"<table><tr><td>{ROWS}<table>{ROWS}</table></table>", [(12, 24)]),  # only the inner table
+        (f"<table>{ROWS}<tr><td>{'long ' * 81}</table>", []),
+        ("<table><tr><th>a<td>b<td>c<td>d</table>", []),  # one row
+        ("<p>tea<figure><p>A cup<figcaption>Tea in a cup</figcaption></figure>", [(1, 3)]),
+        (f"<figure><p>{'long ' * 120}<figcaption>Tea</figcaption></figure>", []),
+        ("<dl><dt>Tea<dd>hot<dd>green<dt>Milk<dd>cold</dl><p>more", [(3, 5), (0, 3)]),
+        (f"<dl><dt>Tea<dd>{'long ' * 80}</dl>", []),
+        ("<dl><dt>Tea</dl><p>more", []),
+        ("<ul><li><b>Tea</b><p>It is hot.<li><p>Milk<p>It is cold.</ul>", [(0, 2), (2, 4)]),
+        ("<ul><li><p>Tea is hot and black or green or even white<p>so it is</ul>", []),  # no label
+        ("<ul><li><p>Tea<p><a href=/>leads elsewhere</a></ul>", []),
+        ("<ul><li><p>Tea<ul><li><p>Green<p>It is not as hot.</ul></ul>", [(1, 3), (0, 3)]),
+        ("<pre>a\nb</pre><figure><pre>c\nd</pre><p>e</figure>", [(0, 2), (2, 4), (2, 5)]),
     ],
 )
-def test_a_mostly_kept_table_is_kept_whole(page, kept, expected):
+def test_units_are_kept_or_dropped_as_a_whole(page, units):
     config = load_config("default")
     columns = Columns(read_document(page, config), config)
-    flags = np.isin(np.arange(columns.count), [*kept])
-    assert np.flatnonzero(with_whole_tables(flags, columns)).tolist() == [*expected]
-    assert np.flatnonzero(flags).tolist() == [*kept]
+    assert list(zip(*(numbers.tolist() for numbers in find_units(columns)), strict=True)) == units
+    content = np.linspace(0.1, 0.9, columns.count)
+    pooled = pool_units(content, columns)
+    inside = np.zeros(columns.count, dtype=bool)
+    for first, stop in units:
+        assert pooled[first:stop].min() == pooled[first:stop].max()
+        inside[first:stop] = True
+    assert (pooled == content)[~inside].all()
+    kept = Keeping().kept(content, columns)
+    assert all(kept[first:stop].all() or not kept[first:stop].any() for first, stop in units)
 
 
 WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for ages in many places of the world"

@@ -3,10 +3,9 @@
 Which words of a page are content is unknown, but their expected number is the sum of each block's words times its
 probability. The blocks to keep maximise the F-measure of these expected counts. The maximum is the page's confidence.
 
-A listing is kept as a whole or not at all. Then headings directly above kept text and the headline are added, and
-the rest of tables that are mostly kept. The few words of a heading hardly count, and a number in a cell looks like
-noise. But readers miss a heading, and a table with gaps is worse than no table. Hidden copies of kept text and links
-such as "Skip to content" and "Share" are dropped.
+Units, such as listings and data tables, are kept as a whole or not at all: a table with gaps is worse than no table.
+Then headings directly above kept text and the headline are added. Their few words hardly count, but readers miss them.
+Hidden copies of kept text and links such as "Skip to content" and "Share" are dropped.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import numpy as np
 
 from victorpy.base.variables import FAVORS
 from victorpy.columns import Columns, Counts, Flags, Floats
+from victorpy.columns.elements import running_total
 from victorpy.config import Config
 
 BETA = dict(zip(FAVORS, (0.5, 0.8, 2.0), strict=True))
@@ -63,11 +63,17 @@ LEAST_PROBABLE = 0.01
 WORD_OF_A_BLOCK = 0.5
 """Added to the number of words of each block, so that blocks without words have some weight."""
 
-# A table is kept whole if this share of its words is kept and no block has more words than this.
-_MARKED_TABLE = 0.5, 80  # a table with header cells or a caption
-_BARE_TABLE = 0.7, 40  # possibly a layout table, but its rows have several short cells
+# A table contains data if it has this many blocks and rows, and if no block has more words than this.
 _FEWEST_TABLE_BLOCKS = 4
 _FEWEST_ROWS = 2
+_LONGEST_MARKED_CELL = 80  # in a table with header cells or a caption
+_LONGEST_CELL = 40  # in a table that possibly only arranges the page, but has rows of several cells
+
+# Maximum number of words of a figure, of an item or description with its label, and of the label of an item.
+_LONGEST_FIGURE = 120
+_LONGEST_ITEM = 80
+_LONGEST_LABEL = 8
+_ITEM_BLOCKS = 2, 3, 4
 
 
 def probabilities(log_odds: Floats) -> Floats:
@@ -136,7 +142,7 @@ class Keeping:
             # A page unlike the training pages, such as a very short page, is judged relative to its best block.
             best = float(content.max(initial=0.0))
             return content >= (self.threshold * best if best > LEAST_PROBABLE else float("inf"))
-        content = pool_listings(content, page)
+        content = pool_units(content, page)
         cut, expected = best_cut(content, block_weights(page), BETA[self.favor])
         least = self.empty_below if page.count >= FEWEST_BLOCKS else min(self.empty_below, LEAST_PROBABLE)
         if self.favor != "recall" and expected < least:
@@ -144,25 +150,54 @@ class Keeping:
         kept = content >= cut
         if self.favor == "precision":
             return kept & ~hidden_copies(kept, page) & ~buttons(kept, page)
-        kept = with_whole_tables(kept | (in_short_pages(page) & (content >= STRONG)), page)
+        kept |= in_short_pages(page) & (content >= STRONG)
         kept |= headings_above(kept, content, page, self.heading_least)
         kept |= headline_above(kept, content, page)
         return kept & ~hidden_copies(kept, page) & ~buttons(kept, page)
 
 
-def pool_listings(content: Floats, page: Columns) -> Floats:
-    """Give all lines of a ``<pre>`` the same probability, from the mean of their log-odds, weighted by words."""
-    listings = page.elements_with(["pre"])
-    if not len(listings):
+def pool_units(content: Floats, page: Columns) -> Floats:
+    """Give all blocks of a unit the same probability, from the mean of their log-odds, weighted by words."""
+    first, stop = find_units(page)
+    if not len(first):
         return content
-    first, stop = page.block_range
-    pooled, weight = content.copy(), block_weights(page)
+    weight = block_weights(page)
     clipped = np.clip(content, 1e-6, 1 - 1e-6)
-    log_odds = np.log(clipped / (1 - clipped))
-    for start, end in zip(first[listings], stop[listings], strict=True):
-        if end > start:
-            pooled[start:end] = probabilities(np.average(log_odds[start:end], weights=weight[start:end]))
+    sums, weights = running_total(weight * np.log(clipped / (1 - clipped))), running_total(weight)
+    means = probabilities((sums[stop] - sums[first]) / (weights[stop] - weights[first]))
+    pooled = content.copy()
+    for begin, end, mean in zip(first.tolist(), stop.tolist(), means.tolist(), strict=True):
+        pooled[begin:end] = mean
     return pooled
+
+
+def find_units(page: Columns) -> tuple[Counts, Counts]:
+    """Return the first blocks and the ends of units, which are kept or dropped together. Smaller units come first.
+
+    Units are listings, data tables, figures with their captions, terms with their descriptions, and short items of
+    lists that begin with a label.
+    """
+    first, stop = page.block_range
+    figures, terms, items = (page.elements_with([tag]) for tag in ("figure", "dt", "li"))
+    figures = figures[page.element_sum(page.words, figures) <= _LONGEST_FIGURE]
+    elements = np.concatenate([page.elements_with(["pre"]), _data_tables(page), figures])
+    ranges = [(first[elements], stop[elements])]
+    total = running_total(page.words)
+    if len(terms):
+        list_of_term, following = page.parent[terms], np.append(terms[1:], -1)
+        end = np.where(page.parent[following] == list_of_term, first[following], stop[list_of_term])
+        is_short = total[end] - total[first[terms]] <= _LONGEST_ITEM
+        ranges.append((first[terms][is_short], end[is_short]))
+    items = items[np.isin(stop[items] - first[items], _ITEM_BLOCKS)]
+    if len(items):
+        words, label = page.element_sum(page.words, items), page.words[first[items]]
+        is_labelled = (label <= _LONGEST_LABEL) & (2 * label <= words) & (words <= _LONGEST_ITEM)
+        is_labelled &= 2 * page.element_sum(page.link_words, items) < words
+        ranges.append((first[items][is_labelled], stop[items][is_labelled]))
+    begin, end = map(np.concatenate, zip(*ranges, strict=True))
+    order = np.argsort(end - begin, kind="stable")
+    order = order[end[order] - begin[order] > 1]
+    return begin[order], end[order]
 
 
 def in_short_pages(page: Columns) -> Flags:
@@ -231,11 +266,11 @@ def headline_above(kept: Flags, content: Floats, page: Columns) -> Flags:
     return result
 
 
-def with_whole_tables(kept: Flags, page: Columns) -> Flags:
-    """Add the rest of data tables that are mostly kept."""
+def _data_tables(page: Columns) -> Counts:
+    """Return the tables that contain data, unlike those that only arrange the page."""
     tables = page.elements_with(["table"])
     if not len(tables):
-        return kept
+        return tables
 
     def count_inside(*tags: str) -> Counts:
         """Count the elements with these tags inside each table."""
@@ -244,16 +279,13 @@ def with_whole_tables(kept: Flags, page: Columns) -> Flags:
         return counts
 
     rows, cells = count_inside("tr"), count_inside("td", "th")
-    is_innermost = count_inside("table") == 0
     is_marked = count_inside("th", "thead", "caption") > 0
     is_grid = (rows > _FEWEST_ROWS) & (cells >= 2 * rows)
-    is_data = is_innermost & np.where(is_marked, rows >= _FEWEST_ROWS, is_grid)
     first, stop = page.block_range
-    result, weight = kept.copy(), block_weights(page)
-    for table, marked in zip(tables[is_data], is_marked[is_data], strict=True):
-        most, longest = _MARKED_TABLE if marked else _BARE_TABLE
-        blocks = slice(first[table], stop[table])
-        own = weight[blocks]
-        if len(own) >= _FEWEST_TABLE_BLOCKS and page.words[blocks].max() <= longest:
-            result[blocks] |= own @ result[blocks] >= most * own.sum()
-    return result
+    is_data = (count_inside("table") == 0) & np.where(is_marked, rows >= _FEWEST_ROWS, is_grid)
+    is_data &= stop[tables] - first[tables] >= _FEWEST_TABLE_BLOCKS
+    longest = np.where(is_marked, _LONGEST_MARKED_CELL, _LONGEST_CELL)
+    for number in np.flatnonzero(is_data):
+        table = tables[number]
+        is_data[number] = page.words[first[table] : stop[table]].max() <= longest[number]
+    return tables[is_data]
