@@ -2,12 +2,14 @@
 
     python -m benchmarks.roles --data l3s:DIR dragnet:DIR wcxb:DIR pages:DIR [--step 4]
 
-Roles are compared with what gold standards say about blocks:
+Roles are compared with what gold standards say about blocks (`benchmarks.lib.role_gold`):
 
-- headline: the title of a WCXB page, and class 1 of L3S;
-- byline: blocks of a WCXB page with at most 12 words that contain the author or the date;
-- comment: class 5 of L3S, and the comments of Dragnet;
-- related: class 4 of L3S.
+- headline: the heading with the title of a WCXB page, and the first headline of L3S;
+- byline: blocks of a WCXB page near the headline, with at most 12 words, that contain the author or the date;
+- comment: the comments of L3S and Dragnet;
+- related: the related content of L3S, which is a part of the links and teasers that have this role.
+
+The bundled model has seen these pages. `tools.roles` prints the scores of trees for roles on other sites.
 
 The second table has the word F1 of all pages with the labels of the model, and the difference that each choice of parts
 makes. Gold standards contradict each other: Dragnet and L3S contain bylines, the others do not.
@@ -15,26 +17,21 @@ makes. Gold standards contradict each other: Dragnet and L3S contain bylines, th
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from pathlib import Path
 
 from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.role_gold import READERS
 from benchmarks.lib.tables import table
-from victorpy import Cleaner, CleanPage, Document, Parts, read_document
+from victorpy import Cleaner, CleanPage, Parts
 from victorpy.base.score import Score
 from victorpy.base.words import aligned_words
-from victorpy.description.metadata.dates import read_date
 from victorpy.document import Role
+from victorpy.model.labeller import ModelLabeller
 from victorpy.model.parts import AS_LABELLED, DEFAULT_PARTS, choose_parts, drop_by_default
-from victorpy.page.decode import decode
-from victorpy.research.align import Gold, align
 from victorpy.research.datasets import GoldPage, parse_data, read_dataset, set_name
 
-L3S = {"1": Role.HEADLINE, "4": Role.RELATED, "5": Role.COMMENT}
-LONGEST_BYLINE = 12
 CHOICES = {
     "default": DEFAULT_PARTS,
     "without byline": Parts(excluded=frozenset(["byline"]), defaults=False),
@@ -45,66 +42,6 @@ CHOICES = {
     "headline never": Parts(headline="never", defaults=False),
     "headline model": Parts(headline="model", defaults=False),
 }
-
-GoldRoles = dict[Role, set[int]]
-"""The blocks of each role, for the roles that a gold standard knows."""
-
-
-def roles_of_l3s(page: GoldPage, document: Document, directory: Path, cleaner: Cleaner) -> GoldRoles:
-    """Find the blocks of the annotated page in the original page. Both have the same words in the same order."""
-    marked = read_document((directory / "annotated" / f"{page.name}.html").read_bytes(), cleaner.config)
-    elements = marked.elements
-    role_of_word: list[Role | None] = []
-    words: list[str] = []
-    for block in marked.blocks:
-        element = block.pieces[0].element
-        while element >= 0 and "x-nc-sel" not in elements.attributes[element].get("class", ""):
-            element = elements.parent[element]
-        name = elements.attributes[element].get("class", "") if element >= 0 else ""
-        own = aligned_words(block.text)
-        words += own
-        role_of_word += [L3S.get(name.partition("x-nc-sel")[2][:1])] * len(own)
-    own_words = [aligned_words(text) for text in document.texts]
-    block_of_word = [number for number, own in enumerate(own_words) for _ in own]
-    votes: dict[int, Counter[Role | None]] = defaultdict(Counter)
-    matcher = SequenceMatcher(None, words, [word for own in own_words for word in own], autojunk=False)
-    for first, other, count in matcher.get_matching_blocks():
-        for offset in range(count):
-            votes[block_of_word[other + offset]][role_of_word[first + offset]] += 1
-    gold: GoldRoles = {role: set() for role in L3S.values()}
-    for number, counts in votes.items():
-        role = counts.most_common(1)[0][0]
-        if role:
-            gold[role].add(number)
-    return gold
-
-
-def roles_of_dragnet(page: GoldPage, document: Document, directory: Path, cleaner: Cleaner) -> GoldRoles:
-    """Align the comments of a page with its blocks."""
-    text = decode((directory / "Corrected" / f"{page.name}.html.corrected.txt").read_bytes()).text
-    article, _, comments = text.partition("!@#$%^&*()  COMMENTS")
-    labels = align(
-        document, [Gold(article), Gold(comments)] if comments.strip() else [], cleaner.config.cuts.block_level
-    )
-    of_article = align(document, [Gold(article)], cleaner.config.cuts.block_level)
-    pairs = zip(labels, of_article, strict=True)
-    return {Role.COMMENT: {n for n, (both, own) in enumerate(pairs) if both.is_content and not own.is_content}}
-
-
-def roles_of_wcxb(page: GoldPage, document: Document, directory: Path, cleaner: Cleaner) -> GoldRoles:
-    """Find the first block with the title, and the short blocks with the author or the date."""
-    truth = json.loads((directory / "ground-truth" / f"{page.name}.json").read_bytes())["ground_truth"]
-    title, author, date = (aligned_words(truth.get(name) or "") for name in ("title", "author", "publish_date"))
-    words = [aligned_words(text) for text in document.texts]
-    headline = [number for number, own in enumerate(words) if own and own == title][:1]
-    short = [number for number, own in enumerate(words) if 0 < len(own) <= LONGEST_BYLINE]
-    day = "-".join(date)
-    bylines = {n for n in short if author and " ".join(author) in " ".join(words[n])}
-    bylines |= {n for n in short if day and str(read_date(document.texts[n])) == day}
-    return {Role.HEADLINE: set(headline)} | ({Role.BYLINE: bylines} if bylines else {})
-
-
-READERS = {"l3s": roles_of_l3s, "dragnet": roles_of_dragnet, "wcxb": roles_of_wcxb}
 
 
 def word_f1(page: CleanPage, gold: Counter[str]) -> float:
@@ -125,8 +62,10 @@ def read(spec: str, step: int) -> Iterator[tuple[GoldPage, Path]]:
 def main() -> None:
     """Print both tables."""
     parser = make_parser(__doc__)
+    parser.add_argument("--model", default="default")
     arguments = parser.parse_args()
-    cleaner = Cleaner.load()
+    cleaner = Cleaner.load(arguments.model)
+    trees = cleaner.labeller.role_trees if isinstance(cleaner.labeller, ModelLabeller) else None
     counts: dict[tuple[str, Role], list[int]] = defaultdict(lambda: [0, 0, 0])  # right, found, gold
     scores: dict[str, dict[str, list[float]]] = {}
     for spec in arguments.data:
@@ -138,11 +77,11 @@ def main() -> None:
             base = word_f1(page, gold_words)
             scores[name]["as labelled"].append(base)
             for choice, parts in CHOICES.items():
-                chosen = choose_parts(drop_by_default(page, parts), parts)
+                chosen = choose_parts(drop_by_default(page, parts, trees=trees), parts, trees=trees)
                 scores[name][choice].append(word_f1(chosen, gold_words) - base)
-            gold = READERS[kind](gold_page, page.document, directory, cleaner) if kind in READERS else {}
-            for role, blocks in gold.items():
-                own = {number for number, found in enumerate(page.roles) if found is role}
+            gold = READERS[kind](gold_page, page.document, directory, cleaner.config) if kind in READERS else {}
+            for role, (blocks, unknown) in gold.items():
+                own = {number for number, found in enumerate(page.roles) if found is role} - unknown
                 for position, size in enumerate((len(own & blocks), len(own), len(blocks))):
                     counts[name, role][position] += size
     rows = []

@@ -215,11 +215,12 @@ class Cleaner:
             found, shown = labeller.label_with_features(document)
         else:
             found, columns = labeller.label_with_columns(document)
+        trees = labeller.role_trees if isinstance(labeller, ModelLabeller) else None
         block_roles: tuple[Role, ...] = ()
         if roles or "roles" in parts.included:
             from victorpy.model.roles import assign_roles  # only on request
 
-            block_roles = assign_roles(document, found.labels, columns)
+            block_roles = assign_roles(document, found.labels, columns, trees)
         if is_large:
             trim_memory()  # of arrays
         if found.warnings:
@@ -232,8 +233,8 @@ class Cleaner:
             roles=block_roles,
         )
         if isinstance(labeller, ModelLabeller):
-            cleaned = drop_by_default(cleaned, parts, columns)
-        cleaned = choose_parts(cleaned, parts, columns)
+            cleaned = drop_by_default(cleaned, parts, columns, trees)
+        cleaned = choose_parts(cleaned, parts, columns, trees)
         if about is not None:
             cleaned = replace(cleaned, language=detect_language(cleaned, about.language))
         return cleaned

@@ -1,9 +1,23 @@
-"""Roles of blocks: what markup decides, and typical pages."""
+"""Roles of blocks: what markup decides, typical pages, and trees."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from victorpy import Cleaner
+from victorpy import Cleaner, Parts, load_config, read_document
+from victorpy.base.resources import shipped
+from victorpy.columns import Columns
 from victorpy.document import Role
+from victorpy.model.evidence.trees import constant
+from victorpy.model.parts import AS_LABELLED
+from victorpy.model.role_trees import LEARNED, ROLES_FILE, RoleTrees, own_inputs, role_inputs
+from victorpy.model.roles import assign_roles, by_rules, find_bylines, find_comments
+from victorpy.model.store import load_model, save_model
+from victorpy.research.evaluate import evaluate_as_is
+from victorpy.research.gold import load_gold
+from victorpy.research.report.evaluation import report
+from victorpy.research.site_runs import Plan
 
 ARTICLE = """<html><head><title>Tea is hot again | Tea Times</title></head><body>
 <nav><ul><li><a href="/">Home</a></li><li><a href="/tea">Tea</a></li></ul></nav>
@@ -47,3 +61,157 @@ def test_an_article(roles, start, role):
 def test_roles_are_only_assigned_on_request():
     assert Cleaner.load().document(ARTICLE).roles == ()
     assert Cleaner.load().document("", roles=True).roles == ()
+
+
+def columns_of(page):
+    config = load_config("default")
+    return Columns(read_document(page, config), config)
+
+
+def inputs_of(page, is_kept, blocks, roles=LEARNED):
+    names, matrix = role_inputs(page, is_kept, blocks, roles)
+    return dict(zip(names, matrix, strict=True))
+
+
+def trees_with(**log_odds):
+    """Trees that give every block the same log-odds of each role."""
+    page = columns_of("<p>tea")
+    names, _ = role_inputs(page, np.ones(1, dtype=bool), np.arange(1), LEARNED)
+    return RoleTrees(tuple(names), {role: constant(np.array([log_odds.get(role, -1.0)])) for role in LEARNED})
+
+
+def test_inputs_of_some_blocks_are_those_of_all_blocks():
+    page = columns_of(ARTICLE)
+    is_kept, some = page.words > 10, np.array([2, 5, 7])
+    every = inputs_of(page, is_kept, np.arange(page.count))
+    chosen = inputs_of(page, is_kept, some)
+    assert [*every] == [*chosen]
+    for name, row in every.items():
+        assert row[some].tolist() == chosen[name].tolist(), name
+    assert own_inputs(Role.BYLINE, [*every]) < own_inputs(Role.COMMENT, [*every]) == len(every)
+    assert [*inputs_of(page, is_kept, some, [Role.BYLINE])] == [*every][: own_inputs(Role.BYLINE, [*every])]
+
+
+def test_inputs_of_records():
+    record = (
+        "<div class='c{}'><p>Ann on 5 May 2024<p>Tea is always a good idea, said the man with the cup of tea.</div>"
+    )
+    page = columns_of("<p>Tea is hot.<div>" + "".join(map(record.format, range(3))) + "</div><p>More tea.")
+    inputs = inputs_of(page, np.ones(page.count, dtype=bool), np.arange(page.count))
+    assert inputs["record.count"].tolist() == [-1, 3, 3, 3, 3, 3, 3, -1]
+    assert inputs["record.rank"].tolist() == [-1, 0, 0, 1, 1, 2, 2, -1]
+    assert inputs["record.date"].tolist() == [-1, 1, 1, 1, 1, 1, 1, -1]
+    assert inputs["record.prose-share"][1] == 1
+    assert inputs["text.date"].tolist() == [0, 1, 0, 1, 0, 1, 0, 0]
+
+
+@pytest.mark.parametrize("page", ["", "<p>tea", "<title>Tea</title><h1>Tea</h1>", "<p>" + "tea " * 50])
+def test_roles_of_small_pages(page):
+    cleaner = Cleaner.load()
+    cleaned = cleaner.document(page, roles=True)
+    assert len(cleaned.roles) == len(cleaned.labels)
+    columns = columns_of(page)
+    is_kept = np.ones(columns.count, dtype=bool)
+    assert len(by_rules(columns, is_kept)) == columns.count
+
+
+def test_a_block_has_the_most_probable_role_and_a_page_one_headline():
+    document = read_document(ARTICLE, load_config("default"))
+    labels = Cleaner.load().labeller.label(document).labels
+    roles = assign_roles(document, labels, trees=trees_with(headline=2.0, tags=1.0))
+    assert roles.count(Role.HEADLINE) == 1
+    assert Role.CODE in roles
+    assert Role.CAPTION in roles  # markup is certain
+    assert {*roles} <= {Role.HEADLINE, Role.TAGS, Role.CODE, Role.CAPTION, Role.LEGAL}
+    nothing = assign_roles(document, labels, trees=trees_with())
+    assert {*nothing}.isdisjoint({*LEARNED} - {Role.CAPTION})
+
+
+def test_trees_decide_what_is_dropped_by_default():
+    page = columns_of(ARTICLE)
+    is_kept = np.ones(page.count, dtype=bool)
+    for sign in (-1.0, 1.0):
+        trees = trees_with(byline=sign, comment=sign)
+        for find, text in ((find_bylines, "By Ann"), (find_comments, "I have always")):
+            found = [page.texts[number] for number in np.flatnonzero(find(page, is_kept, is_kept, trees))]
+            assert any(line.startswith(text) for line in found) == (sign > 0)
+            assert not any(line.startswith("Tea is made") for line in found)
+
+
+POST = "Tea is made of leaves and hot water, and I have been drinking it every morning for more than {} years now."
+THREAD = (
+    "<title>How do you make tea? - Tea forum</title><h1>How do you make tea?</h1><div class='thread'>"
+    + "".join(
+        f"<div class='post'><div class='author'>user{number}</div><div class='date'>{number} May 2024</div>"
+        f"<div class='comment-body'><p>{POST.format(number)} {POST.format(number + 9)}</p></div></div>"
+        for number in range(1, 9)
+    )
+    + "</div>"
+)
+
+
+def test_posts_of_a_thread_stay_and_comments_of_an_article_go():
+    cleaner = Cleaner.load()
+    thread = cleaner.document(THREAD, parts=AS_LABELLED)
+    posts = [text for text in thread.document.texts if text.startswith("Tea is made of")]
+    kept = cleaner.document(THREAD).text
+    assert len(posts) == 8
+    assert all(post in kept for post in posts if post in thread.text)
+    comments = "".join(
+        f"<div class='comment'><cite>user{number}</cite> <a href='#c{number}'>{number} May 2024</a>"
+        f"<p>I have always liked coffee more than tea, number {number}, to be honest with you all.</p>"
+        f"<a href='?reply={number}'>Reply</a></div>"
+        for number in range(6)
+    )
+    article = ARTICLE.replace('<div id="comments">', f'<div id="comments">{comments}')
+    assert "coffee" not in cleaner.document(article).text
+    assert "number 3" in cleaner.document(article, parts=Parts.of(include="comments")).text
+
+
+def test_trees_are_saved_and_models_without_them_use_rules(tmp_path):
+    model = load_model("default")
+    trees = trees_with(tags=3.0)
+    model.labeller.stages_ = replace(model.labeller.stages_, roles=trees)
+    save_model(tmp_path / "new", model.labeller, model.config, model.meta["training"])
+    read = load_model(tmp_path / "new").labeller
+    assert read.role_trees.inputs == trees.inputs
+    assert {role: forest.bias.tolist() for role, forest in read.role_trees.forests.items()} == {
+        role: [3.0 if role == "tags" else -1.0] for role in LEARNED
+    }
+    for name in load_model("default").meta["files"]:
+        if name not in {ROLES_FILE, "config.conf"}:
+            assert (tmp_path / "new" / name).read_bytes() == (shipped("models") / "default" / name).read_bytes()
+    model.labeller.stages_ = replace(model.labeller.stages_, roles=None)
+    save_model(tmp_path / "old", model.labeller, model.config, model.meta["training"])
+    page = Cleaner.load(str(tmp_path / "old")).document(ARTICLE, roles=True)
+    assert page.roles == assign_roles(page.document, page.labels)
+    assert Role.BYLINE in page.roles
+
+
+def test_trees_with_other_inputs_are_refused(tmp_path):
+    trees = trees_with()
+    RoleTrees((*trees.inputs, "other"), trees.forests).save(tmp_path)
+    with pytest.raises(ValueError, match="need other inputs"):
+        RoleTrees.load(tmp_path)
+    several = trees.forests | {Role.TAGS: constant(np.zeros(3))}
+    RoleTrees(trees.inputs, several).save(tmp_path)
+    with pytest.raises(ValueError, match="several classes"):
+        RoleTrees.load(tmp_path)
+
+
+def test_evaluation_scores_roles_of_annotated_pages(tmp_path):
+    cleaner = Cleaner.load()
+    text = cleaner.document(ARTICLE, roles=True).to("anno")
+    assert "role=byline" in text
+    (tmp_path / "right.anno").write_text(text, encoding="utf-8")
+    (tmp_path / "wrong.anno").write_text(text.replace("role=byline", "role=legal"), encoding="utf-8")
+    (tmp_path / "without.anno").write_text(cleaner.document(ARTICLE).to("anno"), encoding="utf-8")
+    pages = load_gold([f"anno:{tmp_path}"], cleaner.config, print)
+    scores = evaluate_as_is(pages, cleaner, "default", Plan(), lambda count: None).scores()
+    assert scores["roles"]["headline"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
+    assert scores["roles"]["byline"]["precision"] == 0.5
+    assert scores["roles"]["legal"]["recall"] < 1
+    assert "Roles" in {section.title for section in report(scores, "Tea", {}).sections}
+    others = [page for page in pages if not page.roles]
+    assert [page.name for page in others] == ["without"]
+    assert "roles" not in evaluate_as_is(others, cleaner, "default", Plan(), lambda count: None).scores()

@@ -38,6 +38,7 @@ from victorpy.model.evidence.inputs import load_tree_template
 from victorpy.model.evidence.kinds import Kinds, fit_kinds
 from victorpy.model.evidence.stage import Report, Weights
 from victorpy.model.evidence.trees import EVIDENCE, KINDS
+from victorpy.model.role_trees import RoleTrees
 from victorpy.model.template import load_template
 from victorpy.page.sections import sections
 from victorpy.sites.grouping import SITE_KEYS, site_of
@@ -66,6 +67,8 @@ class Stages:
     kinds: Kinds | None = None
     adaptation: Adaptation | None = None
     """More trees, if the model was adapted to other pages."""
+    roles: RoleTrees | None = None
+    """Trees for roles. Without them, rules assign roles."""
 
     def judge(self, page: Columns) -> Findings | None:
         """Run the trees on a page, if the model has trees."""
@@ -182,6 +185,11 @@ class ModelLabeller(Labeller):
         changed = copy.copy(self)
         changed.config = config
         return changed
+
+    @property
+    def role_trees(self) -> RoleTrees | None:
+        """The trees for roles, if the model has any."""
+        return None if self.stages_ is None else self.stages_.roles
 
     @property
     def wants_site(self) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from victorpy.columns import Columns
 from victorpy.document import STRIDE, Block, Document, Label, Role, Spans
 from victorpy.errors import ConfigError, suggest
+from victorpy.model.role_trees import RoleTrees
 from victorpy.model.roles import assign_roles, columns_of, find_bylines, find_comments, kept_flags
 from victorpy.outputs.base import CleanPage
 from victorpy.outputs.notes import find_notes
@@ -119,8 +120,13 @@ def _names(names: str | Iterable[str]) -> frozenset[str]:
     return found
 
 
-def drop_by_default(page: CleanPage, parts: Parts, columns: Columns | None = None) -> CleanPage:
-    """Return the page without bylines and comments, unless the user wants them. Pass its columns if you have them."""
+def drop_by_default(
+    page: CleanPage, parts: Parts, columns: Columns | None = None, trees: RoleTrees | None = None
+) -> CleanPage:
+    """Return the page without bylines and comments, unless the user wants them.
+
+    Pass the columns of the page and the model's trees for roles if you have them.
+    """
     unwanted = DEFAULT_EXCLUDED - parts.included - parts.excluded if parts.defaults else frozenset()
     if not unwanted or page.is_empty:
         return page
@@ -130,22 +136,24 @@ def drop_by_default(page: CleanPage, parts: Parts, columns: Columns | None = Non
         is_kept = kept_flags(page.labels[first : first + section.count])
         is_dropped = np.zeros(section.count, dtype=bool)
         if "byline" in unwanted:
-            is_dropped |= find_bylines(section, is_kept, is_kept)
+            is_dropped |= find_bylines(section, is_kept, is_kept, trees)
         if "comments" in unwanted:
-            is_dropped |= find_comments(section, is_kept, is_kept)
+            is_dropped |= find_comments(section, is_kept, is_kept, trees)
         dropped += (np.flatnonzero(is_dropped & is_kept) + first).tolist()
         first += section.count
     return _with_labels(page, _relabelled(page.labels, {}, set(dropped))) if dropped else page
 
 
-def choose_parts(page: CleanPage, parts: Parts, columns: Columns | None = None) -> CleanPage:
+def choose_parts(
+    page: CleanPage, parts: Parts, columns: Columns | None = None, trees: RoleTrees | None = None
+) -> CleanPage:
     """Return the page with the parts that the user has chosen. Blocks of all other parts keep their labels."""
     if not (parts.included or parts.excluded or parts.headline):
         return page
     document = page.document
     roles = page.roles
     if not roles and (parts.headline or not ROLES.keys().isdisjoint(parts.included | parts.excluded)):
-        roles = assign_roles(document, page.labels, columns)
+        roles = assign_roles(document, page.labels, columns, trees)
     dropped = {number for part in parts.excluded & ROLES.keys() for number in _numbers(roles, ROLES[part])}
     added = dict.fromkeys(_additions(page, roles, parts), Label.PARAGRAPH)
     headline = _numbers(roles, Role.HEADLINE)

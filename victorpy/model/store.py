@@ -11,6 +11,7 @@ adaptation.tsv   in an adapted model, the log-odds of names and words on the use
 adaptation.npy   in an adapted model, the trees added to those of the model
 kinds.tpl        with kinds: trees, the inputs of the trees for kinds
 kinds.npy        with kinds: trees, the trees for kinds
+roles.npy        optional, the trees for roles
 meta.json        labels, digests of every file, and a description of the training data
 """
 
@@ -38,6 +39,7 @@ from victorpy.model.evidence.adaptation import Adaptation
 from victorpy.model.evidence.kinds import KINDS_FILE, Kinds
 from victorpy.model.evidence.stage import LEXICON_FILE, TREES_FILE
 from victorpy.model.labeller import ModelLabeller, Stages
+from victorpy.model.role_trees import ROLES_FILE, RoleTrees
 from victorpy.model.template import load_template
 
 FORMAT = 1
@@ -88,6 +90,8 @@ def save_model(directory: Path, labeller: ModelLabeller, config: Config, trainin
                 stage.save(fresh)
         if stages.adaptation is not None:
             stages.adaptation.save(fresh)
+        if stages.roles is not None:
+            stages.roles.save(fresh)
         resolved = replace(config, values={**config.values, **own})
         (fresh / "config.conf").write_text(resolved.text(), encoding="utf-8")
 
@@ -156,7 +160,8 @@ def load_model(name: str | Path = DEFAULT, allow_code: bool = False) -> Model:
             raise ValueError("its trees have kinds that its CRF does not have")
         crfsuite_model = read_bounded(directory / "model.crfsuite", MOST_BYTES)
         labeller = ModelLabeller(config)
-        labeller.stages_ = Stages(tables, crfsuite_model, evidence, kinds, adaptation)
+        roles = RoleTrees.load(directory) if ROLES_FILE in digests else None
+        labeller.stages_ = Stages(tables, crfsuite_model, evidence, kinds, adaptation, roles)
         labeller.prepare()
     except ModelError:
         raise

@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from victorpy.base.parameters import split_name
+from victorpy.base.score import Score
 from victorpy.cleaner import Cleaner
 from victorpy.config import Config
-from victorpy.document import Label, Labelling
+from victorpy.document import Label, Labelling, Role
 from victorpy.errors import ConfigError, DataError
 from victorpy.features import find_feature
 from victorpy.labellers.base import Labeller
 from victorpy.methods import find_method
 from victorpy.model.labeller import ModelLabeller
+from victorpy.model.role_trees import RoleTrees
+from victorpy.model.roles import assign_roles
 from victorpy.research.datasets import VALUE_KINDS
 from victorpy.research.gold import LabelledPage
 from victorpy.research.scores import BlockCounts, PageResult, mean_of, measure_texts, pooled, values_of
@@ -94,6 +98,7 @@ class Evaluation:
             for name in ("words", "cleaneval_words", "shingle")
             for part, value in pooled(pages, name).shares().items()
         }
+        roles = {str(role): score for role in Role if (score := pooled(pages, f"role {role}")).gold}
         medians = {name: summarise(values).median for name in _measures(pages) if (values := values_of(pages, name))}
         return {
             "config": self.config.name,
@@ -113,6 +118,7 @@ class Evaluation:
                 str(gold): {str(ours): blocks.confusion.get((gold, ours), 0) for ours in Label} for gold in Label
             },
             "calibration": _calibration(pages),
+            **({"roles": {role: score.shares() for role, score in roles.items()}} if roles else {}),
             **{name: list(self.experiments.get(name, ())) for name in (CURVE, ABLATION, GRID)},
             "pages": [
                 {
@@ -211,13 +217,18 @@ def _run_fold(
     return [score_page(page, labellings[index], fold) for index, page in enumerate(tests)]
 
 
-def score_page(page: LabelledPage, labelling: Labelling, fold: int = 0) -> PageResult:
-    """Score the labels of a gold page."""
+def score_page(page: LabelledPage, labelling: Labelling, fold: int = 0, trees: RoleTrees | None = None) -> PageResult:
+    """Score the labels of a gold page, and its roles if the gold has roles."""
     scores, counts = measure_texts(page.output_text(labelling), page.gold_text)
     if not page.has_segments:
         scores = {name: value for name, value in scores.items() if name not in _NEED_SEGMENTS}
     blocks = BlockCounts.of(labelling.labels, page.labels)
     scores |= {name: getattr(blocks, name) for name in _BLOCK_MEASURES}
+    if page.roles:
+        ours = assign_roles(page.document, labelling.labels, trees=trees)
+        right = Counter(own for own, role in zip(ours, page.roles, strict=True) if own is role)
+        found, gold = Counter(ours), Counter(page.roles)
+        counts = counts | {f"role {role}": Score(right[role], found[role], gold[role]) for role in Role}
     return PageResult(
         *(page.name, page.data, page.site, page.page_type, scores, counts, blocks),
         fold=fold,
@@ -369,9 +380,10 @@ def evaluate_as_is(
     if values:
         raise DataError(f"{values[0]}: the gold lists values, not texts; use victor compare or victor mine")
     results: dict[int, PageResult] = {}
+    trees = cleaner.labeller.role_trees if isinstance(cleaner.labeller, ModelLabeller) else None
     sites = 0
     for labellings in label_by_site(cleaner.labeller, pages, plan):
-        results |= {index: score_page(pages[index], labelling) for index, labelling in labellings.items()}
+        results |= {index: score_page(pages[index], label, trees=trees) for index, label in labellings.items()}
         sites += 1
         progress(len(labellings))
     learns_from = str(cleaner.labeller.learns_from)

@@ -12,7 +12,7 @@ from victorpy.base.words import aligned_words
 from victorpy.cleaner import read_document
 from victorpy.columns import Columns
 from victorpy.config import Config, load_config
-from victorpy.document import Document, Label, Labelling
+from victorpy.document import Document, Label, Labelling, Role
 from victorpy.errors import VictorError
 from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.outputs import CleanPage, Output
@@ -54,6 +54,8 @@ class LabelledPage:
     gold: tuple[Gold, ...]
     weights: tuple[float, ...] | None = None
     """Weight of each block in training, or None if all blocks count the same."""
+    roles: tuple[Role, ...] = ()
+    """The role of each block, if the annotation has roles."""
 
     @property
     def has_segments(self) -> bool:
@@ -100,14 +102,15 @@ def label_page(page: GoldPage, data: str, config: Config) -> LabelledPage:
 
     An annotated page keeps its labels. The blocks of other pages are labelled by aligning them with the gold.
     """
+    roles: tuple[Role, ...] = ()
     if page.annotation:
         annotated = load_anno(page.annotation, config.cuts)
-        document, labels = annotated.document, annotated.labels
+        document, labels, roles = annotated.document, annotated.labels, annotated.roles
     else:
         document = read_document(page.html, config, page.url or None, source=page.name)
         labels = align(document, page.gold, config.cuts.block_level)
     weights = _partial_weights(document, labels, config) if page.partial else None
-    return LabelledPage(page.name, data, page.site, page.page_type, document, labels, page.gold, weights)
+    return LabelledPage(page.name, data, page.site, page.page_type, document, labels, page.gold, weights, roles)
 
 
 def _partial_weights(document: Document, labels: Sequence[Label], config: Config) -> tuple[float, ...]:

@@ -62,7 +62,7 @@ def _tables(scores: Scores) -> list[Section]:
     if scores["settings"]["group"] == "site":
         grouping = "by site: no site is in both training and test pages"
     folds = [((f"fold {number}",), means) for number, means in enumerate(scores["folds"], 1)]
-    confusion = scores["confusion"]
+    confusion, roles = scores["confusion"], scores.get("roles", {})
     curve = [((str(row["pages"]),), row["mean"]) for row in scores["learning_curve"]]
     curve_measures = {name: MEASURES[name] for name in _IN_CURVE}
     curve_plot = plots.learning_curve(scores["learning_curve"], curve_measures, "Scores by number of training pages")
@@ -81,6 +81,12 @@ def _tables(scores: Scores) -> list[Section]:
                 for name, label in scores["labels"].items()
             ],
             plots=(plots.label_bars(scores["labels"], "Precision, recall and F1 of each label"),),
+        ),
+        Section(
+            "Roles",
+            ("role", "precision", "recall", "F1"),
+            [(name, *(percent(role[part]) for part in ("precision", "recall", "f1"))) for name, role in roles.items()],
+            "Blocks of annotated pages that have roles.",
         ),
         Section(
             "Confusion",

@@ -1,0 +1,245 @@
+"""Trees that recognise the roles of blocks that markup does not decide, such as bylines and comments.
+
+Each role has a forest of its own, so cleaning a page only runs those it needs. Their inputs are the columns of the
+page, which blocks are kept, names of elements around a block, and patterns of its text. The forests of `RECORD_ROLES`
+also see the record of a block: one of several siblings that look alike, such as the comments below a text. The
+log-odds of the trees for content are no inputs, so a model with new trees for content can keep its trees for roles.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from victorpy.base.arrays import read_array
+from victorpy.base.digests import MOST_BYTES
+from victorpy.base.files import read_bounded
+from victorpy.columns import NEAR, Column, Columns, Counts, Flags, Floats
+from victorpy.columns.elements import running_total
+from victorpy.config import load_config
+from victorpy.document import Document, Elements, Role
+from victorpy.model.evidence.inputs import shifted
+from victorpy.model.evidence.trees import LIGHTGBM, Forest, Matrix, grow
+from victorpy.model.role_patterns import LONG, has_headline, name_levels, text_marks
+
+ROLES_FILE = "roles.npy"
+
+RECORD_ROLES = (Role.COMMENT, Role.RELATED)
+LEARNED = (Role.HEADLINE, Role.SUBTITLE, Role.BYLINE, Role.CAPTION, Role.TAGS, *RECORD_ROLES)
+"""The roles that have a forest."""
+
+WITHIN = (
+    "h1",
+    "class-header",
+    "li",
+    "td",
+    "figure",
+    "figcaption",
+    "nav",
+    "header",
+    "footer",
+    "aside",
+    "article",
+    "form",
+)
+NAMED = (Role.SUBTITLE, Role.BYLINE, Role.CAPTION, Role.COMMENT, Role.RELATED, Role.TAGS, Role.NAVIGATION)
+MARKS = ("date", "by", "tags", "related", "caption", "share")
+SETTINGS: Mapping[str, Any] = {
+    "learner": LIGHTGBM,
+    "random_seed": 1,
+    "iterations": 80,
+    "num_leaves": 24,
+    "learning_rate": 0.12,
+    "min_child_samples": 30,
+    "l2_leaf_reg": 5,
+    "border_count": 63,
+    "rsm": 0.4,
+    "n_jobs": 1,
+}
+_FAR = 60  # blocks
+_NOWHERE = 99
+# Elements that are no records, even if there are several of them.
+_PLAIN = ("p", "span", "a", "b", "i", "em", "strong", "td", "th", "font", "h1", "h2", "h3", "h4", "dt", "pre", "br")
+_FIRST_RECORD_INPUT = "record.level"
+_ACROSS = ("page.blocks", "page.named", "page.prose")
+
+
+def block_inputs(page: Columns, is_kept: Flags, blocks: Counts) -> dict[str, Floats | Counts | Flags]:
+    """Return the inputs of the given blocks by name, without those of records."""
+    words, lengths, count = page.words, np.maximum(page.lengths, 1), page.count
+    link_share = page.link_words / np.maximum(words, 1)
+    number = np.arange(count)
+    headline = page.headline if has_headline(page) else -1
+    prose = running_total(page.prose) / max(float(page.prose.sum()), 1.0)
+    kept_words = running_total(words * is_kept)
+    texts = np.flatnonzero(is_kept & (words >= LONG))
+    first, last = (texts[0], texts[-1]) if len(texts) else (-1, -1)
+    rows: dict[str, Any] = {
+        "words": words,
+        "link-share": link_share,
+        "characters": page.lengths,
+        "digits": page.digits / lengths,
+        "punctuation": page.punctuation / lengths,
+        "capitals": page.capitals / np.maximum(page.letters, 1),
+        "title": page.title_share,
+        "depth": page.depth,
+        "index": number,
+        "from-end": count - number,
+        "headline-distance": _distance(number, headline),
+        "is-headline": number == headline,
+        "words-before": page.words_before / max(float(words.sum()), 1.0),
+        "prose-before": prose[:-1],
+        "prose-after": 1 - prose[1:],
+        "kept": is_kept,
+        "kept-before": kept_words[:-1] / max(float(kept_words[-1]), 1.0),
+        "from-first-text": _distance(number, first),
+        "from-last-text": _distance(number, last),
+        "look.blocks": page.look_sums.blocks,
+        "look.words": page.look_sums.block_words,
+        "look.link-share": page.look_sums.link_share,
+        "trunk.inside": page.trunk["inside"],
+        "trunk.words": page.trunk["words"],
+    }
+    rows |= {f"in.{tag}": page.within(tag) for tag in WITHIN}
+    rows |= {f"words[{shift:+d}]": shifted(words, shift) for shift in (-2, -1, 1, 2)}
+    rows |= {f"link-share[{shift:+d}]": shifted(link_share, shift) for shift in (-1, 1)}
+    sums = page.ancestor_sums
+    for level in (1, 2, 4):
+        rows[f"ancestor{level}.words"] = sums.words[level]
+        rows[f"ancestor{level}.link-share"] = sums.link_share[level]
+        rows[f"ancestor{level}.blocks"] = sums.blocks[level]
+    chosen = {name: row[blocks] for name, row in rows.items()}
+    chosen |= {f"name.{role}": name_levels(page, role, blocks) for role in NAMED}
+    chosen |= {f"text.{name}": text_marks(page, name, blocks) for name in MARKS}
+    across = count, page.named_share, float(page.prose.sum())
+    return chosen | {name: np.full(len(blocks), value) for name, value in zip(_ACROSS, across, strict=True)}
+
+
+def _distance(number: Counts, place: int) -> Counts:
+    return np.clip(number - place, -_FAR, _FAR) if place >= 0 else np.full(len(number), _NOWHERE)
+
+
+def record_inputs(page: Columns, blocks: Counts) -> dict[str, Floats | Counts | Flags]:
+    """Return the inputs of the given blocks that describe their records.
+
+    Siblings with the same tag and class are records if at least two of them contain prose. Of the elements around a
+    block, the one whose siblings contain most prose is its record.
+    """
+    first, stop = page.block_range
+    group = _groups(page)
+    everything = np.arange(page.count)
+    prose = page.prose
+    sums: dict[str, Column] = {"prose": prose, "words": page.words, "link-words": page.link_words}
+    sums |= {name: text_marks(page, name, everything) for name in ("date", "reply")}
+    totals = {name: running_total(column) for name, column in sums.items()}
+    inside = {name: total[stop] - total[first] for name, total in totals.items()}
+    is_filled = inside["words"] > 0
+    of_group = {name: np.bincount(group, values) for name, values in inside.items()}
+    size = np.bincount(group, is_filled)
+    with_prose, with_date, with_reply = (np.bincount(group, inside[name] > 0) for name in ("prose", "date", "reply"))
+    is_plain = np.isin(np.arange(len(group)), page.elements_with(_PLAIN))
+    weight = np.where((with_prose[group] >= 2) & ~is_plain, of_group["prose"][group], 0.0)
+    around = page.ancestors[:, blocks]
+    level = weight[around].argmax(axis=0)
+    record = around[level, np.arange(len(blocks))]
+    own = group[record]
+    begin, end = np.full(len(size), page.count), np.zeros(len(size), dtype=np.int64)
+    np.minimum.at(begin, group[is_filled], first[is_filled])
+    np.maximum.at(end, group[is_filled], stop[is_filled])
+    order = np.argsort(group, kind="stable")
+    rank = np.empty(len(group))
+    rank[order] = np.arange(len(group)) - np.searchsorted(group[order], group[order])
+    all_prose, count = max(float(prose.sum()), 1.0), np.maximum(size[own], 1)
+    rows = {
+        "record.level": level,
+        "record.count": size[own],
+        "record.prose-share": of_group["prose"][own] / all_prose,
+        "record.words": of_group["words"][own] / count,
+        "record.with-prose": with_prose[own] / count,
+        "record.link-share": of_group["link-words"][own] / np.maximum(of_group["words"][own], 1),
+        "record.rank": rank[record],
+        "record.before": totals["prose"][begin[own]] / all_prose,
+        "record.after": 1 - totals["prose"][end[own]] / all_prose,
+        "record.own-words": inside["words"][record],
+        "record.date": with_date[own] / count,
+        "record.reply": with_reply[own] / count,
+    }
+    rows = {name: np.where(weight[record] > 0, row, -1.0) for name, row in rows.items()}
+    rows["name.thread"] = name_levels(page, "thread", blocks)
+    for name in (Role.COMMENT, "thread"):
+        is_named = name_levels(page, name, everything) < NEAR
+        rows[f"page.{name}"] = np.full(len(blocks), float(prose[is_named].sum()) / all_prose)
+    rows["page.records"] = np.full(len(blocks), weight.max(initial=0.0) / all_prose)
+    rows["page.dates"] = np.full(len(blocks), sums["date"].sum())
+    return rows
+
+
+def _groups(page: Columns) -> Counts:
+    """Return a number for each element that siblings with the same tag and first class share."""
+    numbers: dict[tuple[int, str, str], int] = {}
+    elements = page.elements
+    groups = []
+    for parent, tag, attributes in zip(elements.parent, elements.tag, elements.attributes, strict=True):
+        name = attributes.get("class", "").strip().partition(" ")[0].rstrip("0123456789")
+        groups.append(numbers.setdefault((parent, tag, name), len(numbers)))
+    return np.array(groups, dtype=np.int64)
+
+
+def role_inputs(page: Columns, is_kept: Flags, blocks: Counts, roles: Iterable[Role]) -> tuple[list[str], Matrix]:
+    """Return the names of the inputs that the forests of some roles need, and their values, one row per input."""
+    rows = block_inputs(page, is_kept, blocks)
+    if not {*roles}.isdisjoint(RECORD_ROLES):
+        rows |= record_inputs(page, blocks)
+    return [*rows], np.array([*rows.values()], dtype=np.float32)
+
+
+def own_inputs(role: Role, names: Sequence[str]) -> int:
+    """Return the number of inputs of a role's forest. Those of records come last."""
+    return len(names) if role in RECORD_ROLES else names.index(_FIRST_RECORD_INPUT)
+
+
+@dataclass(frozen=True)
+class RoleTrees:
+    """A forest for each of some roles. A block has a role if its log-odds are above 0."""
+
+    inputs: tuple[str, ...]
+    """The names of all inputs."""
+    forests: Mapping[Role, Forest]
+
+    def log_odds(self, page: Columns, is_kept: Flags, blocks: Counts, roles: Iterable[Role]) -> dict[Role, Floats]:
+        """Return the log-odds of some roles for the given blocks. Roles without a forest are left out."""
+        wanted = [role for role in roles if role in self.forests]
+        if not len(blocks):
+            return {role: np.zeros(0) for role in wanted}
+        _, matrix = role_inputs(page, is_kept, blocks, wanted)
+        return {role: self.forests[role].log_odds(matrix[: own_inputs(role, self.inputs)]) for role in wanted}
+
+    def save(self, directory: Path) -> None:
+        with (directory / ROLES_FILE).open("wb") as file:
+            np.save(file, np.array(self.inputs), allow_pickle=False)
+            np.save(file, np.array([str(role) for role in self.forests]), allow_pickle=False)
+            for forest in self.forests.values():
+                forest.save(file)
+
+    @classmethod
+    def load(cls, directory: Path) -> RoleTrees:
+        """Read what `save` wrote. Raises ValueError if the trees are damaged or need other inputs."""
+        file = io.BytesIO(read_bounded(directory / ROLES_FILE, MOST_BYTES))
+        names, roles = (read_array(file, "names of roles").reshape(-1).tolist() for _ in range(2))
+        nothing = Columns(Document((), Elements([], [], [], [], [], [])), load_config("blocks"))
+        if names != role_inputs(nothing, np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64), LEARNED)[0]:
+            raise ValueError("its trees for roles need other inputs: run tools.roles")
+        forests = {role: Forest.load(file, own_inputs(role, names)) for role in map(Role, roles)}
+        if any(len(forest.bias) != 1 for forest in forests.values()):
+            raise ValueError("its trees for roles have several classes")
+        return cls(tuple(names), forests)
+
+
+def fit_forest(matrix: Matrix, is_role: Flags, weights: Floats) -> Forest:
+    """Train the forest of a role."""
+    return grow(matrix, is_role, weights, SETTINGS, "roles")
