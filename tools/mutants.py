@@ -345,7 +345,7 @@ def prepare() -> None:
     if tests:
         print("recording which lines the tests reach; see build/mutants/log", flush=True)
         environment = {**os.environ, "PYTHONPATH": str(TREE), "MUTANTS_RECORD": str(WORK)}
-        command = [sys.executable, "-m", "pytest", *PLAIN, "-p", "tools._reached", "-m", "not browser"]
+        command = [sys.executable, "-m", "pytest", *PLAIN, "-p", "tools._reached", "-m", "not browser and not spark"]
         with (WORK / "log").open("w") as log:
             chosen = TESTS if changed == names else tests
             subprocess.run([*command, *chosen], cwd=TREE, env=environment, stdout=log, check=False)

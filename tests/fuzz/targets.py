@@ -43,7 +43,7 @@ from victorpy.outputs.tables import without_controls
 from victorpy.page.decode import decode
 
 TOP = Path(__file__).resolve().parents[2]
-LONGEST = 4_000
+LONGEST = 2_000
 """Bytes of an input. Costs that grow with the size of a page have tests of their own."""
 
 
