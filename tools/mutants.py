@@ -328,27 +328,33 @@ def in_child(run: Callable[[], int], seconds: float) -> int | None:
     return os.waitstatus_to_exitcode(status) if ended else None
 
 
-def prepare() -> None:
-    """Copy the checkout, and record the lines of the tests that are new: all of them if victorpy changed."""
+def prepare(marks: str, keep: bool) -> None:
+    """Copy the checkout, and record the lines of the tests that are new: all of them if victorpy changed.
+
+    With `keep`, victorpy stays as it was recorded, and only tests are copied.
+    """
     listing = ["git", "ls-files", "-co", "--exclude-standard"]
     listed = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = [name for name in listed.splitlines() if (ROOT / name).is_file()]
     names += [str(path.relative_to(ROOT)) for path in ROOT.glob("victorpy/native/*.so")]
+    is_recorded = (WORK / "tests.json").exists()
+    if keep and is_recorded:
+        names = [name for name in names if name.startswith("tests/")]
     changed = [name for name in names if not is_same(ROOT / name, TREE / name)]
-    if any(name.startswith("victorpy/") for name in changed):
+    is_new = not is_recorded or any(name.startswith("victorpy/") for name in changed)
+    if is_new:
         shutil.rmtree(WORK, ignore_errors=True)
         changed = names
     for name in changed:
         (TREE / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, TREE / name)
-    tests = [name for name in changed if re.search(r"tests/.*test_\w+\.py$", name)]
+    tests = TESTS if is_new else [name for name in changed if re.search(r"tests/.*test_\w+\.py$", name)]
     if tests:
         print("recording which lines the tests reach; see build/mutants/log", flush=True)
         environment = {**os.environ, "PYTHONPATH": str(TREE), "MUTANTS_RECORD": str(WORK)}
-        command = [sys.executable, "-m", "pytest", *PLAIN, "-p", "tools._reached", "-m", "not browser and not spark"]
+        command = [sys.executable, "-m", "pytest", *PLAIN, "-p", "tools._reached", "-m", marks, *tests]
         with (WORK / "log").open("w") as log:
-            chosen = TESTS if changed == names else tests
-            subprocess.run([*command, *chosen], cwd=TREE, env=environment, stdout=log, check=False)
+            subprocess.run(command, cwd=TREE, env=environment, stdout=log, check=False)
 
 
 def is_same(one: Path, other: Path) -> bool:
@@ -403,8 +409,10 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300, help="number of bugs (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random choice (default: %(default)s)")
     parser.add_argument("--package", default="", help="plant bugs only in this package or file, such as page/split.py")
+    parser.add_argument("--marks", default="not browser and not spark", help="record only tests with these marks")
+    parser.add_argument("--keep", action="store_true", help="plant bugs in victorpy as it was last recorded")
     options = parser.parse_args()
-    prepare()
+    prepare(options.marks, options.keep)
     trial = Trial(draw(options.count, options.seed, options.package), Reached(WORK, TREE))
     os.chdir(TREE)
     os.environ.update(PYTHONPATH=str(TREE), PYTHONDONTWRITEBYTECODE="1")

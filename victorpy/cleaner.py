@@ -22,7 +22,7 @@ from victorpy.model.parts import DEFAULT_PARTS, Parts, choose_parts, drop_by_def
 from victorpy.model.store import DEFAULT, load_model
 from victorpy.outputs.base import CleanPage, Output, find_output
 from victorpy.page.decode import decode
-from victorpy.page.parse import MOST_TITLE, Tree, parse_whole, prune
+from victorpy.page.parse import Tree, parse_whole, prune
 from victorpy.page.sections import MOST_BLOCKS
 from victorpy.page.split import split
 
@@ -88,9 +88,7 @@ def _read(
         from victorpy.page.styles import inline_styles
 
         inline_styles(tree.root, [path.read_text("utf-8", "replace") for path in config.files("style-files")])
-    losses = ((decoded.loss,) if decoded.loss else ()) + tree.losses
-    if metadata and len(tree.title) > MOST_TITLE:
-        losses += (f"metadata uses only the first {MOST_TITLE:,} characters of the title",)
+    losses = ((decoded.loss,) if decoded.loss else ()) + tree.losses + (about.losses if about else ())
     values = {"url": url or tree.url, "source": source, "encoding": decoded.encoding, "losses": losses}
     document = split(tree, config.cuts, delete, **values)
     markup = reader.read(prune(tree, delete), config.cuts)._replace(source=decoded.text) if reader else None

@@ -399,3 +399,5 @@ class Metadata:
     keywords: tuple[str, ...] = ()
     sources: dict[str, str] = field(default_factory=dict)
     """Where each field was found: ``{"author": "json-ld"}``."""
+    losses: tuple[str, ...] = ()
+    """What was ignored because the page has too much of it."""

@@ -50,6 +50,16 @@ def cases(name):
     return [pytest.param(case, id=case["name"]) for case in (found["cases"] if isinstance(found, dict) else found)]
 
 
+@pytest.mark.parametrize("blocks", [4_000, 4_001])
+def test_record_describes_the_first_4000_blocks_and_reports_the_rest(blocks):
+    page = load_method("everything").document("<p>tea" * 4_000 + "<p>coffee" * (blocks - 4_000))
+    record = describe(page)
+    assert record.keywords == ("tea",)
+    assert record.content.count("coffee") == blocks - 4_000
+    reported = ("keywords, abstract and links come from the first 4,000 of 4,001 blocks",)
+    assert record.losses == (reported if blocks > 4_000 else ())
+
+
 def tree_of(html, kept=None):
     return TagTree(read_document(html, load_config("blocks")), kept)
 

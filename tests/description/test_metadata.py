@@ -18,10 +18,11 @@ from victorpy.batch.record import Record
 from victorpy.description.metadata import read_metadata
 from victorpy.description.metadata.dates import find_date
 from victorpy.description.metadata.page import Page
-from victorpy.description.metadata.structured import DEEPEST_SCOPES, MOST_THINGS
+from victorpy.description.metadata.structured import DEEPEST_SCOPES, MOST_PROPERTIES, MOST_THINGS
 from victorpy.description.metadata.title import Site, is_host
+from victorpy.methods import load_method
 from victorpy.outputs.base import OUTPUTS, Output
-from victorpy.page.parse import parse_whole
+from victorpy.page.parse import MOST_TITLE, parse_whole
 
 CASES = read_cases("metadata.json")
 ANNO = Path(__file__).parents[2] / "data" / "article" / "article-de-wald.anno"
@@ -45,7 +46,7 @@ def metadata_of(page: str, url: str = "") -> Metadata:
 def is_sound(found: Metadata) -> bool:
     """Check that every field has a valid value and a source."""
     texts = [value for name in Metadata.__dataclass_fields__ if isinstance(value := getattr(found, name), str)]
-    filled = {name for name in Metadata.__dataclass_fields__ if name != "sources" and getattr(found, name)}
+    filled = {name for name in Metadata.__dataclass_fields__ if name not in {"sources", "losses"} and getattr(found, name)}
     right_day = not found.date or date(1990, 1, 1) <= date.fromisoformat(found.date) <= date.today() + timedelta(days=1)
     return right_day and filled == set(found.sources) and all(text == text.strip() for text in texts)
 
@@ -115,6 +116,27 @@ def test_hostile_pages_are_read_quickly(page):
     started = time.process_time()
     assert is_sound(metadata_of(page))
     assert time.process_time() - started < 3
+
+
+ITEM = "<div itemscope itemtype=http://schema.org/Article>"
+AUTHOR = f"{ITEM}<b itemprop=author>Ann Lee</b></div>"
+
+
+@pytest.mark.parametrize(
+    ("make", "most", "loss"),
+    [
+        (lambda count: AUTHOR + "<i itemscope></i>" * (count - 1), MOST_THINGS, "more than 500 items"),
+        (lambda count: AUTHOR + "<i itemprop=x></i>" * (count - 1), MOST_PROPERTIES, "more than 2,000 properties"),
+        (lambda count: ITEM * (count - 1) + AUTHOR, DEEPEST_SCOPES, "nested more than 16 levels"),
+        (lambda count: f"<title>{'a' * count}</title>{AUTHOR}", MOST_TITLE, "first 1,000 characters of the title"),
+    ],
+    ids=["items", "properties", "levels", "title"],
+)
+def test_page_reports_what_metadata_ignores_beyond_a_limit(make, most, loss):
+    within, beyond = (load_method("everything").document(make(most + more), metadata=True) for more in (0, 1))
+    assert (within.metadata.sources["author"], within.document.losses) == ("microdata", ())
+    assert ("microdata" in beyond.metadata.sources.values()) == ("title" in loss)
+    assert [loss in reported for reported in beyond.document.losses] == [True]
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,10 @@ from victorpy.document import Metadata
 from victorpy.outputs import CleanPage
 from victorpy.outputs.tables import Part
 from victorpy.outputs.text import render_text
-from victorpy.page.sections import MOST_BLOCKS, section
+from victorpy.page.sections import section
 
+MOST_BLOCKS = 4_000
+"""Number of blocks that a record describes. The cost per block is several times that of cleaning."""
 PAGE_HUB = 0.13
 """Minimum share of words in hub blocks for a hub page.
 

@@ -60,7 +60,7 @@ def read_metadata(tree: Tree, url: str = "") -> Metadata:
     sources = {name: candidate.source for name, candidate in candidates.items() if candidate}
     if keywords:
         sources["keywords"] = keyword_source
-    return Metadata(**values, keywords=keywords, sources=sources)
+    return Metadata(**values, keywords=keywords, sources=sources, losses=tuple(page.losses))
 
 
 def _find_language(page: Page) -> Candidate | None:

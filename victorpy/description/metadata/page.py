@@ -12,7 +12,14 @@ from urllib.parse import urlsplit
 from lxml import etree
 
 from victorpy.base.words import simple_words
-from victorpy.description.metadata.structured import Thing, plain, read_json_ld, read_meta_tags, read_microdata
+from victorpy.description.metadata.structured import (
+    Thing,
+    TooManyItemsError,
+    plain,
+    read_json_ld,
+    read_meta_tags,
+    read_microdata,
+)
 from victorpy.page.parse import MOST_TITLE, Tree
 
 # Names of elements whose content is about other pages or the site, or written by readers.
@@ -59,6 +66,9 @@ class Page:
         self.root = tree.root if tree.root is not None else etree.Element("html")
         self.url = url or tree.url
         self._known: dict[Callable[[etree._Element], bool], dict[etree._Element, bool]] = {}
+        self.losses: list[str] = []
+        if len(tree.title) > MOST_TITLE:
+            self.losses.append(f"metadata uses only the first {MOST_TITLE:,} characters of the title")
         self.title_tag = plain(tree.title)
         if len(self.title_tag) > _LONGEST_TITLE:  # a <title> that is never closed contains the page
             self.title_tag = _MARKUP.split(self.title_tag)[0].strip()[:MOST_TITLE]
@@ -70,7 +80,12 @@ class Page:
     @cached_property
     def things(self) -> list[Thing]:
         """Structured data, JSON-LD first, because sites write it for machines."""
-        return read_json_ld(self.root) + read_microdata(self.root)
+        in_scripts = read_json_ld(self.root)
+        try:
+            return in_scripts + read_microdata(self.root)
+        except TooManyItemsError as error:
+            self.losses.append(str(error))
+            return in_scripts
 
     @cached_property
     def written(self) -> list[Thing]:

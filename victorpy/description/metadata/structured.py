@@ -115,19 +115,26 @@ def _read_json(text: str) -> Any:
         return json.loads(_COMMA.sub("", _COMMENT.sub("", text)).strip(" \n\r\t;"), strict=False)
 
 
+class TooManyItemsError(Exception):
+    """The microdata of a page exceeds a limit."""
+
+
 def read_microdata(root: etree._Element) -> list[Thing]:
     """Return the items in the attributes of a page's elements; none if extruct is not installed."""
-    if _microdata_extractor() is None:
-        return []
     scopes = [root] * ("itemscope" in root.attrib) + root.findall(".//*[@itemscope]")
-    if not 0 < len(scopes) <= MOST_THINGS or len(root.findall(".//*[@itemprop]")) > MOST_PROPERTIES:
+    if not scopes or _microdata_extractor() is None:
         return []
+    if len(scopes) > MOST_THINGS:
+        raise TooManyItemsError(f"metadata ignores microdata, because it has more than {MOST_THINGS} items")
+    if len(root.findall(".//*[@itemprop]")) > MOST_PROPERTIES:
+        raise TooManyItemsError(f"metadata ignores microdata, because it has more than {MOST_PROPERTIES:,} properties")
     depths: dict[etree._Element, int] = {}
     for scope in scopes:  # in document order, so that outer items come first
         outer = next((ancestor for ancestor in scope.iterancestors() if ancestor in depths), None)
         depths[scope] = 1 + (depths[outer] if outer is not None else 0)
         if depths[scope] > DEEPEST_SCOPES:  # extruct's time grows with the cube of the depth
-            return []
+            words = f"metadata ignores microdata, because its items are nested more than {DEEPEST_SCOPES} levels deep"
+            raise TooManyItemsError(words)
     try:
         items = _microdata_extractor().extract_items(root, None)
     except (ValueError, TypeError, RecursionError):  # extruct cannot handle this damage
