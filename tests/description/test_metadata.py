@@ -46,7 +46,7 @@ def metadata_of(page: str, url: str = "") -> Metadata:
 def is_sound(found: Metadata) -> bool:
     """Check that every field has a valid value and a source."""
     texts = [value for name in Metadata.__dataclass_fields__ if isinstance(value := getattr(found, name), str)]
-    filled = {name for name in Metadata.__dataclass_fields__ if name not in {"sources", "losses"} and getattr(found, name)}
+    filled = {name for name in Metadata.__dataclass_fields__ if getattr(found, name)} - {"sources", "losses"}
     right_day = not found.date or date(1990, 1, 1) <= date.fromisoformat(found.date) <= date.today() + timedelta(days=1)
     return right_day and filled == set(found.sources) and all(text == text.strip() for text in texts)
 
