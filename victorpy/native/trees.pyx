@@ -17,6 +17,9 @@ cdef extern from *:
     #include <cstddef>
     #include <cstdint>
     #include <cstring>
+    #ifdef __SSE2__
+    #include <emmintrin.h>
+    #endif
 
     // Compile the trees twice, for processors with and without AVX2. The system chooses when the module is loaded.
     #if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -39,6 +42,41 @@ cdef extern from *:
         }
     };
     static const Spread spread;
+
+    // Return which of 64 values are above a border, as bits of a word.
+    static INLINE uint64_t above(const float *values, float border) {
+        uint64_t bits = 0;
+    #ifdef __SSE2__
+        const __m128 borders = _mm_set1_ps(border);
+        for (int at = 0; at < 64; at += 16) {
+            __m128i parts[4];
+            for (int part = 0; part < 4; part++)
+                parts[part] = _mm_castps_si128(_mm_cmpgt_ps(_mm_loadu_ps(values + at + 4 * part), borders));
+            const __m128i first = _mm_packs_epi32(parts[0], parts[1]), second = _mm_packs_epi32(parts[2], parts[3]);
+            bits |= (uint64_t)_mm_movemask_epi8(_mm_packs_epi16(first, second)) << at;
+        }
+    #else
+        for (int at = 0; at < 64; at++) bits |= (uint64_t)(values[at] > border) << at;
+    #endif
+        return bits;
+    }
+
+    // Find the blocks, at most 64 * MOST_WORDS, whose values are above each border. The borders are in order.
+    static void answer(
+        const float *values, ptrdiff_t count, int words, const float *borders, ptrdiff_t questions, uint64_t *answers
+    ) {
+        float padded[64 * MOST_WORDS];
+        for (int block = 0; block < 64 * words; block++) padded[block] = values[block < count ? block : 0];
+        uint64_t is_any = 1;
+        for (ptrdiff_t question = 0; question < questions; question++, answers += words) {
+            if (!is_any) {  // no value is above later borders either
+                std::memset(answers, 0, sizeof *answers * words);
+                continue;
+            }
+            is_any = 0;
+            for (int word = 0; word < words; word++) is_any |= answers[word] = above(padded + 64 * word, borders[question]);
+        }
+    }
 
     // Evaluate trees for up to 64 * WORDS blocks. Sets of blocks are bits of words. A tree divides the set of all
     // blocks question by question; in the end each leaf has a set. The union of the leaves whose numbers have bit b is
@@ -131,6 +169,9 @@ cdef extern from *:
         const float *matrix, ptrdiff_t blocks, const int32_t *features, const float *borders, int depth,
         ptrdiff_t trees, const double *leaves, ptrdiff_t classes, double *sums, int32_t *leaf_of
     ) noexcept nogil
+    void answer(
+        const float *values, ptrdiff_t count, int words, const float *borders, ptrdiff_t questions, uint64_t *answers
+    ) noexcept nogil
     void divide(
         int words, const uint64_t *answers, const int32_t *questions, const int8_t *children, const int8_t *sizes,
         ptrdiff_t trees, const double *leaves, double *sums, ptrdiff_t count
@@ -164,34 +205,22 @@ def leafwise_scores(
 
     Each distinct question gets the set of blocks that answer yes. Then the trees divide the set of all blocks.
     """
-    cdef Py_ssize_t blocks = matrix.shape[1], start = 0, count, block, row, question, low, left, half, word, words
+    cdef Py_ssize_t blocks = matrix.shape[1], start = 0, count, row, first, words
     cdef double[:, ::1] scores = np.zeros((1, blocks))
     cdef vector[uint64_t] answers
-    cdef const float *values
     if not sizes.shape[0]:
         return np.asarray(scores)
     with nogil:
         while start < blocks:
             count = min(blocks - start, 64 * MOST_WORDS)
             words = (count + 63) // 64
-            answers.assign(borders.shape[0] * words, 0)
+            answers.resize(borders.shape[0] * words)
             for row in range(features.shape[0]):
-                values = &matrix[features[row], start]
-                low = 0
-                for block in range(count):
-                    # A block answers yes to the questions whose borders are below its value. It is added to the last
-                    # of these questions, and below to the earlier ones. Neighbours often have the same value.
-                    if block == 0 or values[block] != values[block - 1]:
-                        low, left = starts[row], starts[row + 1] - starts[row]
-                        while left:  # a binary search without branches that depend on the value
-                            half = (left + 1) >> 1
-                            low += half * (borders[low + half - 1] < values[block])
-                            left -= half
-                    if low > starts[row]:
-                        answers[(low - 1) * words + (block >> 6)] |= <uint64_t>1 << (block & 63)
-                for question in range(starts[row + 1] - 2, starts[row] - 1, -1):
-                    for word in range(words):
-                        answers[question * words + word] |= answers[(question + 1) * words + word]
+                first = starts[row]
+                answer(
+                    &matrix[features[row], start], count, <int>words, &borders[first], starts[row + 1] - first,
+                    &answers[first * words],
+                )
             divide(
                 <int>words, answers.data(), &questions[0], &children[0, 0], &sizes[0], sizes.shape[0], &leaves[0],
                 &scores[0, start], count,
