@@ -5,13 +5,11 @@ Everything here is plain, immutable and picklable, and imports nothing from the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 from urllib.parse import urljoin
-
-T = TypeVar("T")
 
 _LONGEST_NAME = 80
 
@@ -154,52 +152,40 @@ class PageArrays(Protocol):
 
     texts: list[str]
 
+    def create(self, field: str) -> Any: ...
     def blocks(self, numbers: Sequence[int] | None = None) -> tuple[Block, ...]: ...
-    def elements(self) -> Elements: ...
-    def attributes(self) -> list[dict[str, str]]: ...
     def attributes_of(self, element: int) -> dict[str, str]: ...
     def has_tag(self, tag: str) -> bool: ...
     def section(self, first: int, stop: int) -> PageArrays: ...
 
 
-class OnDemand(Generic[T]):
-    """A dataclass field that is created from a page's arrays when it is first used."""
+class OnDemand:
+    """A dataclass whose fields are created from a page's arrays when they are first used, if it has arrays."""
 
-    def __init__(self, missing: Callable[[], T] | None = None) -> None:
-        self._missing = missing
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    arrays: ClassVar[PageArrays | None] = None
+    """The native core's arrays, if it has split the page."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, document: None, owner: type) -> OnDemand[T]: ...
-    @overload
-    def __get__(self, document: object, owner: type) -> T: ...
-    def __get__(self, document: object | None, owner: type) -> T | OnDemand[T]:
-        if document is None:  # dataclass reads the default value
-            if self._missing is None:
-                raise AttributeError(self._name)
-            return self
-        value = document.__dict__[self._name]
-        if hasattr(value, "texts"):
-            value = document.__dict__[self._name] = getattr(value, self._name)()
-        made: T = value
+    @classmethod
+    def from_arrays(cls, arrays: PageArrays, **values: Any) -> Self:
+        """Return an object with these arrays, and with values for other fields."""
+        made = cls.__new__(cls)
+        made.__dict__.update(values, arrays=arrays)
         return made
 
-    def __set__(self, document: object, value: T | PageArrays) -> None:
-        default: object = self
-        document.__dict__[self._name] = self._missing() if self._missing and value is default else value
-        if hasattr(value, "texts"):
-            document.__dict__["_arrays"] = value
+    def __getattr__(self, name: str) -> Any:
+        if self.arrays is None or name not in self.__dataclass_fields__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        value = self.__dict__[name] = self.arrays.create(name)
+        return value
 
-
-def _without_arrays(object: Any) -> dict[str, Any]:
-    """Return all fields of an object for pickling, and create those that are missing."""
-    return {name: getattr(object, name) for name in object.__dict__ if name != "_arrays"}
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all fields for pickling, and create those that are missing."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 @dataclass(frozen=True, repr=False)
-class Elements:
+class Elements(OnDemand):
     """The page's elements in document order, with one list per property.
 
     >>> from victorpy import load_config, read_document
@@ -215,7 +201,7 @@ class Elements:
     tag: list[str] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
     """Number of the parent element, -1 for the root."""
-    attributes: OnDemand[list[dict[str, str]]] = OnDemand(list)
+    attributes: list[dict[str, str]] = field(default_factory=list)
     stop: list[int] = field(default_factory=list)
     """One more than the number of the last element inside it."""
     first_block: list[int] = field(default_factory=list)
@@ -226,9 +212,6 @@ class Elements:
     def __len__(self) -> int:
         return len(self.tag)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return _without_arrays(self)
-
     def __repr__(self) -> str:
         return f"<Elements, count={len(self)}>"
 
@@ -238,16 +221,16 @@ class Elements:
             element = self.parent[element]
         return element
 
-    def links_around(self) -> list[int]:
-        """Return the enclosing link of each element (itself if it is a link), or -1."""
-        links: list[int] = []
-        for element, (tag, parent) in enumerate(zip(self.tag, self.parent, strict=True)):
-            links.append(element if tag == "a" else links[parent] if parent >= 0 else -1)
-        return links
+    def innermost(self, tag: str) -> list[int]:
+        """Return the innermost element with the tag around each element (or the element itself), or -1."""
+        found: list[int] = []
+        for element, (own, parent) in enumerate(zip(self.tag, self.parent, strict=True)):
+            found.append(element if own == tag else found[parent] if parent >= 0 else -1)
+        return found
 
 
 @dataclass(frozen=True, repr=False)
-class Document:
+class Document(OnDemand):
     """A page, split into blocks.
 
     >>> from victorpy import load_config, read_document
@@ -260,8 +243,8 @@ class Document:
     ['/html[1]/body[1]/h1[1]', '/html[1]/body[1]/p[1]']
     """
 
-    blocks: OnDemand[tuple[Block, ...]] = OnDemand()
-    elements: OnDemand[Elements] = OnDemand()
+    blocks: tuple[Block, ...]
+    elements: Elements
     url: str = ""
     title: str = ""
     source: str = ""
@@ -279,14 +262,6 @@ class Document:
     def __repr__(self) -> str:
         return f"<Document {self.name!r}, blocks={len(self.texts)}>"
 
-    def __getstate__(self) -> dict[str, Any]:
-        return _without_arrays(self)
-
-    @property
-    def arrays(self) -> PageArrays | None:
-        """The native core's arrays, if it has split the page."""
-        return self.__dict__.get("_arrays")
-
     def has_tag(self, tag: str) -> bool:
         """Whether the page has an element with this tag."""
         return self.arrays.has_tag(tag) if self.arrays is not None else tag in self.elements.tag
@@ -299,7 +274,7 @@ class Document:
 
     def each_block(self) -> Iterator[Block]:
         """Yield the blocks in order. Takes less memory than `blocks`, which creates all of them and keeps them."""
-        if self.arrays is None or isinstance(self.__dict__["blocks"], tuple):
+        if self.arrays is None or "blocks" in self.__dict__:
             yield from self.blocks
             return
         count = len(self.texts)

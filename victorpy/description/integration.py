@@ -133,7 +133,7 @@ def relevant_links(whole: TagTree, content: TagTree, topic: Vector, beta: float,
 def node_links(tree: TagTree, nodes: Iterable[Node]) -> list[Link]:
     """Return the distinct links of some blocks, except links to the page itself and links without text."""
     elements, base = tree.page.elements, tree.page.document.url
-    link_of = elements.links_around()
+    link_of = elements.innermost("a")
     link_texts: dict[int, list[str]] = {}
     for text in tree.page.texts:
         if text.shown and text.text and link_of[text.element] >= 0:

@@ -90,4 +90,4 @@ cdef class Page:
     cdef int join_texts(self) except -1
     cdef int elements_before(self, int block)
     cdef tuple tags_between(self, int start, int stop)
-    cdef tuple path(self, int element, list paths, dict same)
+    cdef tuple path(self, int element, dict paths, dict same)

@@ -6,6 +6,8 @@ Read `Splitter` in page/split.py first: names and steps are the same here. Every
 a call returns, and nothing is recursive. Objects of Python are made only when somebody asks for them.
 """
 
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.string cimport strlen, strncasecmp, strncmp
 from libcpp.algorithm cimport lower_bound, sort, unique
 from libcpp.pair cimport pair
@@ -25,6 +27,8 @@ cdef extern from "Python.h":
     object PyUnicode_DecodeUTF8(const char *text, Py_ssize_t size, const char *errors)
     object PyUnicode_New(Py_ssize_t size, Py_UCS4 largest)
     void *PyUnicode_DATA(object text)
+    ctypedef struct PyTypeObject:
+        object (*tp_alloc)(type kind, Py_ssize_t size)
 
 cdef enum:
     PRE = 1
@@ -43,8 +47,6 @@ cdef enum:
     ALT = 4
 
 cdef dict _KINDS = {"style": STYLE, "hidden": HIDDEN, "aria-hidden": ARIA_HIDDEN, "alt": ALT}
-
-cdef object _new = tuple.__new__
 
 cdef inline bint is_white(unsigned char code) noexcept nogil:
     """Whether an ASCII character is white space for `str.split`."""
@@ -448,13 +450,13 @@ cdef class Page:
 
     cdef tuple tags_between(self, int start, int stop):
         cdef int place, tag
-        if start == stop:
-            return ()
-        names = []
+        cdef tuple names = PyTuple_New(stop - start)
         for place in range(start, stop):
             tag = self.passed[place]
-            names.append(self.tag_names[tag] if tag >= 0 else self.closing_names[~tag])
-        return tuple(names)
+            name = self.tag_names[tag] if tag >= 0 else self.closing_names[~tag]
+            Py_INCREF(name)
+            PyTuple_SET_ITEM(names, place - start, name)
+        return names
 
     # A part of the page as a page of its own.
 
@@ -531,56 +533,69 @@ cdef class Page:
 
     def blocks(self, numbers=None):
         """Return the blocks with the given numbers, or all, as objects."""
-        cdef int block, i, first, element, previous
+        cdef int block, i, first, last, element, previous
         cdef int count = <int>self.block_element.size()
-        cdef list paths = [None] * <int>self.element_tag.size()
-        cdef dict same = {}
-        blocks = []
+        cdef dict paths = {}, same = {}
+        cdef list blocks = []
+        cdef tuple pieces
         for block in range(count) if numbers is None else numbers:
             if not 0 <= block < count:
                 raise IndexError(f"the page has no block {block}")
-            first = self.block_start[block]
+            first, last = self.block_start[block], self.block_start[block + 1]
             previous = self.texts_[first - 1].place if first else 0
-            pieces = []
-            for i in range(first, self.block_start[block + 1]):
+            pieces = PyTuple_New(last - first)
+            for i in range(first, last):
                 tags = self.tags_between(previous, self.texts_[i].place)
                 previous = self.texts_[i].place
-                pieces.append(_new(Piece, (self.piece_offset[i], self.texts_[i].element, tags)))
+                piece = named(Piece, (self.piece_offset[i], self.texts_[i].element, tags))
+                Py_INCREF(piece)
+                PyTuple_SET_ITEM(pieces, i - first, piece)
             element = self.block_element[block]
-            blocks.append(_new(Block, (
-                block, self.texts[block], element, self.path(element, paths, same), pieces[0][2], self.gaps[first] != 0,
-                self.element_hidden[element if element >= 0 else <int>self.element_tag.size()] != 0, tuple(pieces),
+            blocks.append(named(Block, (
+                block, self.texts[block], element, self.path(element, paths, same), (<tuple>pieces[0])[2],
+                self.gaps[first] != 0,
+                self.element_hidden[element if element >= 0 else <int>self.element_tag.size()] != 0, pieces,
             )))
         return tuple(blocks)
 
-    cdef tuple path(self, int element, list paths, dict same):
+    cdef tuple path(self, int element, dict paths, dict same):
         """Return the tags from the outermost element to an element.
 
-        `paths` has those that were asked for before, by element. Equal paths are one object, which `same` has.
+        `paths` has those that were asked for before, by parent and tag. Equal paths are one object, which `same` has.
         """
-        cdef int outer = element
         if element < 0:
             return ()
-        if paths[element] is None:
+        key = <long long>self.parent[element] * <long long>self.tag_kinds.size() + self.element_tag[element]
+        path = paths.get(key)
+        if path is None:
             names = []
-            while outer >= 0 and paths[outer] is None:
-                names.append(self.tag_names[self.element_tag[outer]])
-                outer = self.parent[outer]
+            while element >= 0:
+                names.append(self.tag_names[self.element_tag[element]])
+                element = self.parent[element]
             names.reverse()
-            path = (*(paths[outer] if outer >= 0 else ()), *names)
-            paths[element] = same.setdefault(path, path)
-        return paths[element]
+            path = tuple(names)
+            path = paths[key] = same.setdefault(path, path)
+        return path
 
-    def elements(self):
-        """Return the elements as objects."""
-        return Elements(
-            [self.tag_names[tag] for tag in self.element_tag],
-            self.parent,
-            self,
-            self.stop,
-            [self.blocks_started[texts] for texts in self.first_text],
-            [self.blocks_started[texts] for texts in self.stop_text],
-        )
+    def create(self, str field):
+        """Return the value of a field of `Document` or `Elements`."""
+        if field == "blocks":
+            return self.blocks()
+        if field == "elements":
+            return Elements.from_arrays(self)
+        if field == "tag":
+            return [self.tag_names[tag] for tag in self.element_tag]
+        if field == "parent":
+            return self.parent
+        if field == "attributes":
+            return self.attributes()
+        if field == "stop":
+            return self.stop
+        if field == "first_block":
+            return [self.blocks_started[texts] for texts in self.first_text]
+        if field == "stop_block":
+            return [self.blocks_started[texts] for texts in self.stop_text]
+        raise AttributeError(field)
 
     def attributes(self):
         """Return the kept attributes of each element."""
@@ -618,6 +633,17 @@ cdef class Page:
         """The tags after the last block."""
         cdef int last = self.texts_.back().place if self.texts_.size() else 0
         return self.tags_between(last, <int>self.passed.size())
+
+
+cdef object named(type kind, tuple values):
+    """Return a named tuple. Faster than calling its class."""
+    cdef Py_ssize_t i
+    made = (<PyTypeObject *>kind).tp_alloc(kind, len(values))
+    for i in range(len(values)):
+        value = values[i]
+        Py_INCREF(value)
+        PyTuple_SET_ITEM(made, i, value)
+    return made
 
 
 cdef int renumbered(vector[int] &kept, int around, int begin, int element):

@@ -221,6 +221,8 @@ class Segment(NamedTuple):
     def text(self) -> str:
         """The segment's text, its blocks joined as on the page."""
         text = self.blocks[0].text
+        if len(self.blocks) == 1:
+            return text
         for previous, block in pairwise(self.blocks):
             text += joint(previous, block) + block.text
         return text
@@ -259,7 +261,8 @@ class KeptBlocks:
 
     def __init__(self, page: CleanPage) -> None:
         self._page = page
-        self.numbers = [number for number, label in enumerate(page.labels) if label is not Label.OTHER]
+        other = Label.OTHER
+        self.numbers = [number for number, label in enumerate(page.labels) if label is not other]
         self._all = self._make(0, STRIDE) if len(self.numbers) <= STRIDE else None
 
     def __iter__(self) -> Iterator[LabelledBlock]:
@@ -275,19 +278,20 @@ class KeptBlocks:
 
     def _make(self, first: int, stop: int) -> list[LabelledBlock]:
         page, numbers = self._page, self.numbers[first:stop]
-        blocks = page.document.select(numbers)
+        blocks: Sequence[Block] = page.document.select(numbers)
         if page.spans:
             pairs = zip(blocks, [page.spans[number] for number in numbers], strict=True)
-            blocks = tuple([block if spans is None else block.keeping(spans) for block, spans in pairs])
+            blocks = [block if spans is None else block.keeping(spans) for block, spans in pairs]
         if page.by_method:
-            blocks = tuple([_without_permalinks(block, page.document) for block in blocks])
-        return [(block, page.labels[number]) for block, number in zip(blocks, numbers, strict=True)]
+            document = page.document
+            blocks = [block if len(block.pieces) == 1 else _without_permalinks(block, document) for block in blocks]
+        return [*zip(blocks, [page.labels[number] for number in numbers], strict=True)]
 
 
 def _without_permalinks(block: Block, document: Document) -> Block:
     """Remove the links to a heading itself and to an editor from the heading. Sphinx has such links in other places."""
     is_heading = not HEADINGS.isdisjoint(block.containers)
-    if len(block.pieces) == 1 or not (is_heading or block.text.endswith(_PERMALINK_SIGNS)):
+    if not is_heading and not block.text.endswith(_PERMALINK_SIGNS):
         return block
     elements = document.elements
     stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
@@ -313,18 +317,18 @@ def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:
 
     A continuation without a previous block becomes a paragraph.
     """
+    paragraph, continuation = Label.PARAGRAPH, Label.CONTINUATION
     joined: list[Block] = []
-    joined_label = Label.PARAGRAPH
+    joined_label = paragraph
     for block, label in kept:
-        continues = label is Label.CONTINUATION
-        if joined and not continues and block.preformatted and "pre" not in block.distance:
-            continues = joined[-1].preformatted
-        if joined and continues:
+        continues = label is continuation
+        is_line = "pre" in block.containers and "pre" not in block.distance
+        if joined and (continues or (is_line and joined[-1].preformatted)):
             joined.append(block)
             continue
         if joined:
             yield Segment(joined_label, tuple(joined))
-        joined, joined_label = [block], Label.PARAGRAPH if continues else label
+        joined, joined_label = [block], paragraph if continues else label
     if joined:
         yield Segment(joined_label, tuple(joined))
 

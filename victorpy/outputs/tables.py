@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from victorpy.document import Block, Elements, Label
+from victorpy.document import Block, Document, Elements, Label
 from victorpy.outputs.base import HEADINGS, CleanPage, KeptBlocks, LabelledBlock, Segment, join_blocks
 from victorpy.page.markup import pieces
 
@@ -107,24 +107,25 @@ def parts(page: CleanPage) -> Iterator[Part]:
 
 def _cleaned(kept: Iterable[LabelledBlock], page: CleanPage) -> Iterator[LabelledBlock]:
     """Yield blocks without control characters, and without zero-width characters unless a person labelled them."""
-    for block, label in kept:
-        cleaned = block
-        if not block.text.isprintable():  # most texts are printable, and a search would be much slower
-            if _CONTROLS.search(block.text):
-                cleaned = _rewrite(cleaned, without_controls)
-            if page.by_method and _ZERO_WIDTH.search(block.text):
-                cleaned = _rewrite(cleaned, lambda text, _: _ZERO_WIDTH.sub("", text))
+    for labelled in kept:
+        block, label = labelled
+        if block.text.isprintable():  # most texts are, and a search would be much slower
+            yield labelled
+            continue
+        cleaned = _rewrite(block, without_controls) if _CONTROLS.search(block.text) else block
+        if page.by_method and _ZERO_WIDTH.search(block.text):
+            cleaned = _rewrite(cleaned, lambda text, _: _ZERO_WIDTH.sub("", text))
         yield cleaned, label
 
 
 def _join(kept: KeptBlocks, page: CleanPage) -> Iterator[Part]:
     """Join blocks into segments and data tables."""
-    elements = page.document.elements
-    has_captions = "caption" in elements.tag
+    document, elements = page.document, page.document.elements
+    captions = elements.innermost("caption") if document.has_tag("caption") else None
 
     def stretch(first: int, stop: int) -> Iterator[LabelledBlock]:
         blocks = _cleaned(kept.stretch(first, stop), page)
-        return _separate_captions(blocks, elements) if has_captions else blocks
+        return _separate_captions(blocks, captions) if captions else blocks
 
     done = 0
     for table, rows, first, stop in _tables(kept.numbers, elements):
@@ -145,19 +146,19 @@ def _join(kept: KeptBlocks, page: CleanPage) -> Iterator[Part]:
             for cell, blocks in blocks_by_cell.items()
             if (segments := _cell_segments(blocks, cell, elements))
         }
-        places = _cell_places(rows, elements)
-        if _is_data(table, rows, places, contents, elements):
+        places = _cell_places(rows, document)
+        if _is_data(table, rows, places, contents, document):
             yield from join_blocks(stretch(done, in_cells[0]))
             yield _table(table, rows, places, contents, elements)
             done = in_cells[-1] + 1
     yield from join_blocks(stretch(done, len(kept.numbers)))
 
 
-def _separate_captions(kept: Iterable[LabelledBlock], elements: Elements) -> Iterator[LabelledBlock]:
+def _separate_captions(kept: Iterable[LabelledBlock], caption_of: Sequence[int]) -> Iterator[LabelledBlock]:
     """Label each caption as a paragraph, even if its label is heading or continuation."""
     previous = -1
     for block, label in kept:
-        caption = elements.ancestor(block.element, ["caption"])
+        caption = caption_of[block.element] if block.element >= 0 else -1
         continues = label is Label.CONTINUATION and caption == previous
         yield block, label if caption < 0 or continues else Label.PARAGRAPH
         previous = caption
@@ -212,7 +213,7 @@ class _CellPlace(NamedTuple):
 _Places = dict[int, _CellPlace]
 
 
-def _cell_places(rows: list[list[int]], elements: Elements) -> _Places:
+def _cell_places(rows: list[list[int]], document: Document) -> _Places:
     """Return the place of every cell in the grid of rows and columns, as browsers lay out a table."""
     places: _Places = {}
     rows_left: dict[int, int] = {}  # how many more rows a cell above covers, by column
@@ -222,8 +223,9 @@ def _cell_places(rows: list[list[int]], elements: Elements) -> _Places:
         for cell in row:
             while rows_left.get(column):
                 column += 1
-            height = _span(cell, "rowspan", len(rows) - number, elements)
-            width = _span(cell, "colspan", max(_MAX_COLUMNS - column, 1), elements)
+            attributes = document.attributes_of(cell)
+            height = _span(attributes, "rowspan", len(rows) - number)
+            width = _span(attributes, "colspan", max(_MAX_COLUMNS - column, 1))
             places[cell] = _CellPlace(number, column, height, width)
             if height > 1:
                 covering |= dict.fromkeys(range(column, column + width), height)
@@ -233,8 +235,8 @@ def _cell_places(rows: list[list[int]], elements: Elements) -> _Places:
     return places
 
 
-def _span(cell: int, attribute: str, most: int, elements: Elements) -> int:
-    value = elements.attributes[cell].get(attribute, "").strip()
+def _span(attributes: Mapping[str, str], attribute: str, most: int) -> int:
+    value = attributes.get(attribute, "").strip()
     if not _NUMBER.fullmatch(value):
         return 1
     return most if int(value) == 0 and attribute == "rowspan" else min(max(int(value), 1), most)
@@ -251,8 +253,10 @@ def _cell_segments(blocks: Sequence[LabelledBlock], cell: int, elements: Element
         ):
             relabelled.append((block, Label.CONTINUATION))
         else:
-            is_item = elements.ancestor(block.element, ["li"]) > cell
-            relabelled.append((block, Label.LIST if is_item else Label.PARAGRAPH))
+            element = block.element
+            while element > cell and elements.tag[element] != "li":
+                element = elements.parent[element]
+            relabelled.append((block, Label.LIST if element > cell else Label.PARAGRAPH))
         previous = block
     return tuple(filter(_is_visible, join_blocks(relabelled)))
 
@@ -261,9 +265,10 @@ _Contents = dict[int, tuple[Segment, ...]]
 """Segments of the cells that are not empty."""
 
 
-def _is_data(table: int, rows: list[list[int]], places: _Places, contents: _Contents, elements: Elements) -> bool:
+def _is_data(table: int, rows: list[list[int]], places: _Places, contents: _Contents, document: Document) -> bool:
     """Whether a table contains data: short cells, and two or more rows with two or more filled cells."""
-    if elements.attributes[table].get("role") in {"presentation", "none"}:
+    elements = document.elements
+    if document.attributes_of(table).get("role") in {"presentation", "none"}:
         return False
     filled_cells = [filled for row in rows if (filled := sum(cell in contents for cell in row))]
     rows_with_two = sum(filled > 1 for filled in filled_cells)

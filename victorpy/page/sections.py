@@ -26,8 +26,8 @@ def sections(document: Document) -> Iterator[Document]:
 def section(document: Document, first: int, stop: int) -> Document:
     """Return a document with the blocks from `first` to before `stop`, and the elements in and around them."""
     if document.arrays is not None:
-        arrays = document.arrays.section(first, stop)
-        return replace(document, blocks=arrays, elements=arrays, trailing=())
+        values = {name: value for name, value in vars(document).items() if name not in {"blocks", "elements", "arrays"}}
+        return Document.from_arrays(document.arrays.section(first, stop), **values | {"trailing": ()})
     elements, parent = document.elements, document.elements.parent
     begin = bisect_left(elements.first_block, first) if first else 0
     end = bisect_right(elements.first_block, stop)

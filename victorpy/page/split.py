@@ -62,7 +62,7 @@ def split(tree: Tree, cuts: Cuts, delete: Collection[str] = (), **values: Any) -
             arrays = _native.split_tree(tree.root, cuts, *rules)
             how = "every" if cuts.every else "block"
             values["losses"] += lines.losses
-            return Document(arrays, arrays, trailing=arrays.trailing, split=how, **values)
+            return Document.from_arrays(arrays, trailing=arrays.trailing, split=how, **values)
     splitter = Splitter(cuts)
     if tree.root is not None:
         prune(tree, delete)
