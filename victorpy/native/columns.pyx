@@ -6,7 +6,8 @@
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy
 from libcpp.algorithm cimport binary_search, sort
 from libcpp.string cimport string
 from libcpp.utility cimport pair
@@ -114,11 +115,12 @@ cdef dict element_columns(Page page):
     cdef int64_t[:, ::1] of_element = np.empty((6, elements), dtype=np.int64)
     cdef int link = page.tag_numbers.get("a", -1)
     cdef vector[int] depth
-    cdef vector[uint64_t] bits
+    cdef vector[uint64_t] bits, block_bits
     cdef vector[char] in_link
     depth.resize(elements + 1)
     bits.resize(elements + 1)
     in_link.resize(elements + 1)
+    block_bits.resize(count)
     for i in range(elements):
         tag = page.element_tag[i]
         if number_of_tag[tag] < 0:
@@ -146,11 +148,13 @@ cdef dict element_columns(Page page):
         hidden[i] = page.element_hidden[k if k >= 0 else elements]
         k = k if k >= 0 else 0
         element[i] = k
+        block_bits[i] = bits[k]
         for level in range(LEVELS):
             ancestors[level, i] = k
             k = <int>of_element[5, k]
-        for tag in range(tags if tags < BITS else BITS):
-            around[tag, i] = (bits[element[i]] >> tag) & 1
+    for tag in range(tags if tags < BITS else BITS):
+        for i in range(count):
+            around[tag, i] = (block_bits[i] >> tag) & 1
     # Blocks of which an element contains only a part are not in its range.
     for i in range(elements if count else 0):
         has_blocks = of_element[3, i] < of_element[4, i]
@@ -177,7 +181,7 @@ cdef dict element_columns(Page page):
             passed_tags.push_back(number_of_tag[tag if tag >= 0 else ~tag])
             passed_owners.push_back(i)
         previous = page.texts_[page.block_start[i + 1] - 1].place
-    by_element, by_piece = np.asarray(of_element), np.asarray(of_piece)
+    by_element, by_piece = of_element.base, of_piece.base
     return {
         "parent": by_element[0],
         "stop": by_element[1],
@@ -185,13 +189,13 @@ cdef dict element_columns(Page page):
         "block_range": (by_element[3], by_element[4]),
         "_parent_or_self": by_element[5],
         "_tag_numbers": numbers,
-        "element": np.asarray(element),
-        "depth": np.asarray(depths),
-        "hidden": np.asarray(hidden).view(bool),
-        "ancestors": np.asarray(ancestors),
-        "_tags_around": np.asarray(around).view(bool),
+        "element": element.base,
+        "depth": depths.base,
+        "hidden": hidden.base.view(bool),
+        "ancestors": ancestors.base,
+        "_tags_around": around.base.view(bool),
         "_passed_tags": (array_of(passed_tags), array_of(passed_owners)),
-        "_piece_in_link": np.asarray(piece_in_link).view(bool),
+        "_piece_in_link": piece_in_link.base.view(bool),
         "_pieces": (by_piece[0], by_piece[1]),
     }
 
@@ -199,9 +203,16 @@ cdef dict element_columns(Page page):
 cdef object array_of(vector[int64_t] &values):
     result = np.empty(values.size(), dtype=np.int64)
     cdef int64_t[::1] view = result
-    cdef size_t i
-    for i in range(values.size()):
-        view[i] = values[i]
+    if values.size():
+        memcpy(&view[0], values.data(), values.size() * sizeof(int64_t))
+    return result
+
+
+cdef object hashes_of(vector[uint64_t] &values):
+    result = np.empty(values.size(), dtype=np.uint64)
+    cdef uint64_t[::1] view = result
+    if values.size():
+        memcpy(&view[0], values.data(), values.size() * sizeof(uint64_t))
     return result
 
 
@@ -259,9 +270,9 @@ cdef dict range_columns(dict columns, object Sums):
         while level < LEVELS and not ancestors[level, i] <= trunk < last[ancestors[level, i]]:
             level += 1
         levels_to_trunk[i] = level
-    ranges, sums, totals = np.asarray(ancestor_blocks), np.asarray(in_ancestor), np.asarray(total)
-    window_sums = np.asarray(in_window)
-    all_words = max(float(np.asarray(words).sum()), 1.0)
+    ranges, sums, totals = ancestor_blocks.base, in_ancestor.base, total.base
+    window_sums = in_window.base
+    all_words = max(float(columns["words"].sum()), 1.0)
     first = first_block[trunk] if elements else 0
     stop = stop_block[trunk] if elements else 0
     in_trunk = total[0, stop] - total[0, first], total[1, stop] - total[1, first]
@@ -269,11 +280,11 @@ cdef dict range_columns(dict columns, object Sums):
         "_running_words": (totals[0], totals[1]),
         "ancestor_blocks": (ranges[0], ranges[1]),
         "ancestor_sums": Sums(sums[0], sums[1], ranges[2]),
-        "ancestor_children": np.asarray(ancestor_children),
-        "window_sums": Sums(window_sums[0], window_sums[1], np.asarray(window_blocks)),
+        "ancestor_children": ancestor_children.base,
+        "window_sums": Sums(window_sums[0], window_sums[1], window_blocks.base),
         "all_words": all_words,
         "trunk": {
-            "inside": np.asarray(levels_to_trunk),
+            "inside": levels_to_trunk.base,
             "words": np.full(count, in_trunk[0] / all_words),
             "link-share": np.full(count, in_trunk[1] / max(in_trunk[0], 1.0)),
         },
@@ -316,12 +327,12 @@ cdef dict look_columns(dict columns, object Sums):
         look_blocks[i] = sizes[look[i]]
         duplicates[i] = group_size[group[i]] if letters[i] else 0
         is_first[i] = is_first[i] and duplicates[i] > 1
-    look_sums = np.asarray(in_look)
+    look_sums = in_look.base
     return {
-        "look": np.asarray(look),
-        "look_sums": Sums(look_sums[0], look_sums[1], np.asarray(look_blocks)),
-        "duplicates": np.asarray(duplicates),
-        "first_duplicate": np.asarray(is_first).view(bool),
+        "look": look.base,
+        "look_sums": Sums(look_sums[0], look_sums[1], look_blocks.base),
+        "duplicates": duplicates.base,
+        "first_duplicate": is_first.base.view(bool),
     }
 
 
@@ -356,11 +367,100 @@ cdef struct Counted:
     int64_t[4] tokens       # alpha, num, mix, other
     uint8_t first_flags     # of the first character that is not white space
     bint begins_sentence
+    # What was read before the next character.
+    uint8_t token_flags
+    int unspaced            # letters of the token in scripts without spaces
+    int rank                # characters of the word
+    uint64_t hash_value
+    bint in_word, in_token, is_blank, has_letter_or_digit
+    char *spelling          # where to write the next letter: one byte in ASCII, otherwise a zero and four bytes
 
 
-cdef inline void count_token(Counted *counted, uint8_t flags, int unspaced) noexcept nogil:
+cdef inline void count_token(Counted *counted) noexcept nogil:
+    cdef uint8_t flags = counted.token_flags
     cdef int kind = (0 if not flags & DIGIT else 2) if flags & LETTER else (1 if flags & DIGIT else 3)
-    counted.tokens[kind] += unspaced // 2 if unspaced > 3 else 1
+    counted.tokens[kind] += counted.unspaced // 2 if counted.unspaced > 3 else 1
+    counted.in_token = False
+
+
+ctypedef fused Char:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef int count_piece(
+    const Char *text, Py_ssize_t start, Py_ssize_t stop, bint in_link, const uint8_t *flag_of, int lower_kind,
+    void *lower, Counted *result, vector[uint64_t] &hashes
+) except -1:
+    """Count the characters of a piece, after those of earlier pieces of the block."""
+    cdef Counted counted = result[0]
+    cdef Py_ssize_t at
+    cdef uint32_t code
+    cdef uint8_t now, following
+    cdef bint in_word, is_start
+    cdef double weight
+    for at in range(start, stop):
+        code = text[at]
+        now = flag_of[code]
+        if counted.in_word and now == LETTER | LOWER and code < 128:  # most characters
+            counted.letters += 1
+            counted.token_flags |= now
+            counted.spelling[0] = <char>code
+            counted.spelling += 1
+            counted.hash_value += mix(code, counted.rank)
+            counted.rank += 1
+            continue
+        counted.letters += (now & LETTER) != 0
+        counted.capitals += (now & UPPER) != 0
+        counted.digits += (now & DIGIT) != 0
+        counted.punctuation += (now & PUNCTUATION) != 0
+        if now & SPACE:
+            counted.white += 1
+            if counted.in_token:
+                count_token(&counted)
+        else:
+            if not counted.in_token:
+                if counted.is_blank:
+                    counted.first_flags = now
+                counted.is_blank = False
+                counted.token_flags = counted.unspaced = 0
+                counted.in_token = True
+            counted.token_flags |= now
+            counted.unspaced += (now & UNSPACED) != 0
+        if now & LETTER:
+            if code < 128:
+                counted.spelling[0] = <char>code
+                counted.spelling += 1
+            else:
+                counted.spelling[0] = 0
+                memcpy(counted.spelling + 1, &code, sizeof(uint32_t))
+                counted.spelling += 1 + sizeof(uint32_t)
+        if now & (LETTER | DIGIT) and not counted.has_letter_or_digit:
+            counted.has_letter_or_digit = True
+            counted.begins_sentence = not now & LOWER
+        if now & END:
+            following = flag_of[text[at + 1]]
+            if not following & (LETTER | DIGIT | END) or (code >= IDEOGRAPHIC and not following & END):
+                counted.sentences += 1
+        in_word = now & (LETTER | DIGIT) and not now & UNSPACED
+        is_start = in_word and not counted.in_word
+        weight = is_start + 0.5 * ((now & UNSPACED) != 0)
+        counted.words += weight
+        counted.link_words += weight * in_link
+        counted.capitalised += is_start and (now & UPPER) != 0
+        if in_word or now & UNSPACED or not now:
+            if counted.rank and not (in_word and counted.in_word):
+                hashes.push_back(counted.hash_value)
+                counted.rank = 0
+            if not counted.rank:
+                counted.hash_value = 0
+            code = 48 if now & DIGIT else lower_of(code, lower_kind, lower, at)
+            counted.hash_value += mix(code, counted.rank)
+            counted.rank += 1
+        counted.in_word = in_word
+    result[0] = counted
+    return 0
 
 
 cdef tuple text_columns(
@@ -368,110 +468,61 @@ cdef tuple text_columns(
 ):
     """Count the characters, words, tokens and sentences of each block, and hash its words."""
     cdef int count = <int>page.block_element.size(), pieces = <int>page.texts_.size()
-    cdef int block, piece, last_piece, rank, unspaced
+    cdef int block, piece, last_piece, row
     cdef const uint8_t *flag_of = &flags[0]
     cdef str joined = "\n".join([*page.texts, ""])
     cdef str lower = fold_if_needed(joined)
     cdef int kind = PyUnicode_KIND(joined), lower_kind = 0 if lower is None else PyUnicode_KIND(lower)
     cdef void *data = PyUnicode_DATA(joined)
     cdef void *lower_data = NULL if lower is None else PyUnicode_DATA(lower)
-    cdef Py_ssize_t at, start = 0, stop, next_piece
-    cdef uint32_t code
-    cdef uint8_t now, following, token_flags
-    cdef bint in_word, was_in_word, in_token, has_letter_or_digit, is_blank, is_start, in_a_link
-    cdef double weight
-    cdef uint64_t hash_value = 0
+    cdef Py_ssize_t at, start = 0, stop, begin, end
     cdef vector[uint64_t] hashes
     cdef vector[int64_t] owners
-    cdef string letters  # with one byte for each letter of ASCII, and a zero and four bytes for others
+    cdef vector[char] spelling
     cdef Counted counted
     cdef const uint8_t[::1] piece_in_link = in_link.view(np.uint8)
-    cdef int64_t[:, ::1] counts = np.empty((9, count), dtype=np.int64)
-    cdef double[:, ::1] words = np.empty((6, count))
-    cdef uint8_t[:, ::1] marks = np.empty((3, count), dtype=np.uint8)
-    cdef int64_t[::1] piece_start = np.empty(pieces, dtype=np.int64)
-    cdef int64_t[::1] letter_group = np.empty(count, dtype=np.int64)
+    by_block, all_words = np.empty((9, count), dtype=np.int64), np.empty((6, count))
+    all_marks = np.empty((3, count), dtype=np.uint8)
+    starts_and_groups = np.empty(pieces + count, dtype=np.int64)
+    cdef int64_t[:, ::1] counts = by_block
+    cdef double[:, ::1] words = all_words
+    cdef uint8_t[:, ::1] marks = all_marks
+    cdef int64_t[::1] piece_start = starts_and_groups[:pieces], letter_group = starts_and_groups[pieces:]
     cdef dict groups = {}
     for block in range(count):
         stop = start + PyUnicode_GET_LENGTH(page.texts[block])
-        for piece in range(page.block_start[block], page.block_start[block + 1]):
-            piece_start[piece] = start + page.piece_offset[piece]
-        piece = page.block_start[block]
+        if <Py_ssize_t>spelling.size() < 5 * (stop - start):
+            spelling.resize(5 * (stop - start))
+        counted = Counted(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [0, 0, 0, 0], 0, False, 0, 0, 0, 0, False, False, True, False, spelling.data())
         last_piece = page.block_start[block + 1] - 1
-        next_piece = piece_start[piece + 1] if piece < last_piece else stop
-        in_a_link = piece_in_link[piece]
-        counted = Counted(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [0, 0, 0, 0], 0, False)
-        letters.clear()
-        was_in_word = in_token = has_letter_or_digit = False
-        is_blank = True
-        token_flags = unspaced = rank = 0
-        for at in range(start, stop):
-            while at == next_piece:
-                piece += 1
-                next_piece = piece_start[piece + 1] if piece < last_piece else stop
-                in_a_link = piece_in_link[piece]
-            code = PyUnicode_READ(kind, data, at)
-            now = flag_of[code]
-            counted.letters += (now & LETTER) != 0
-            counted.capitals += (now & UPPER) != 0
-            counted.digits += (now & DIGIT) != 0
-            counted.punctuation += (now & PUNCTUATION) != 0
-            if now & SPACE:
-                counted.white += 1
-                if in_token:
-                    count_token(&counted, token_flags, unspaced)
-                in_token = False
+        for piece in range(page.block_start[block], last_piece + 1):
+            piece_start[piece] = begin = start + page.piece_offset[piece]
+            end = start + page.piece_offset[piece + 1] if piece < last_piece else stop
+            if piece_in_link[piece]:
+                counted.link_characters += end - begin
+            if kind == 1:
+                count_piece[uint8_t](
+                    <uint8_t *>data, begin, end, piece_in_link[piece], flag_of, lower_kind, lower_data, &counted, hashes
+                )
+            elif kind == 2:
+                count_piece[uint16_t](
+                    <uint16_t *>data, begin, end, piece_in_link[piece], flag_of, lower_kind, lower_data, &counted, hashes
+                )
             else:
-                if not in_token:
-                    if is_blank:
-                        counted.first_flags = now
-                    is_blank = False
-                    token_flags = unspaced = 0
-                    in_token = True
-                token_flags |= now
-                unspaced += (now & UNSPACED) != 0
-            if now & LETTER:
-                if code < 128:
-                    letters.push_back(<char>code)
-                else:
-                    letters.push_back(0)
-                    letters.append(<char *>&code, sizeof(uint32_t))
-            if now & (LETTER | DIGIT) and not has_letter_or_digit:
-                has_letter_or_digit = True
-                counted.begins_sentence = not now & LOWER
-            if now & END:
-                following = flag_of[PyUnicode_READ(kind, data, at + 1)]
-                if not following & (LETTER | DIGIT | END) or (code >= IDEOGRAPHIC and not following & END):
-                    counted.sentences += 1
-            in_word = now & (LETTER | DIGIT) and not now & UNSPACED
-            is_start = in_word and not was_in_word
-            weight = is_start + 0.5 * ((now & UNSPACED) != 0)
-            counted.words += weight
-            counted.capitalised += is_start and (now & UPPER) != 0
-            if in_a_link:
-                counted.link_words += weight
-                counted.link_characters += 1
-            if in_word or now & UNSPACED or not now:
-                if rank and not (in_word and was_in_word):
-                    hashes.push_back(hash_value)
-                    owners.push_back(block)
-                    rank = 0
-                if not rank:
-                    hash_value = 0
-                hash_value += mix(48 if now & DIGIT else lower_of(code, lower_kind, lower_data, at), rank)
-                rank += 1
-            was_in_word = in_word
-        if in_token:
-            count_token(&counted, token_flags, unspaced)
-        if rank:
-            hashes.push_back(hash_value)
-            owners.push_back(block)
+                count_piece[uint32_t](
+                    <uint32_t *>data, begin, end, piece_in_link[piece], flag_of, lower_kind, lower_data, &counted, hashes
+                )
+        if counted.in_token:
+            count_token(&counted)
+        if counted.rank:
+            hashes.push_back(counted.hash_value)
+        owners.resize(hashes.size(), block)
         at = stop
         while at > start and PyUnicode_READ(kind, data, at - 1) in closing:
             at -= 1
         marks[0, block] = counted.first_flags
         marks[1, block] = counted.begins_sentence
-        marks[2, block] = at > start and (flags[PyUnicode_READ(kind, data, at - 1)] & END) != 0
+        marks[2, block] = at > start and (flag_of[PyUnicode_READ(kind, data, at - 1)] & END) != 0
         counts[0, block] = stop - start
         counts[1, block] = counted.letters
         counts[2, block] = counted.capitals
@@ -483,16 +534,11 @@ cdef tuple text_columns(
         counts[8, block] = counted.capitalised
         words[0, block] = counted.words
         words[1, block] = counted.link_words
-        for rank in range(4):
-            words[2 + rank, block] = counted.tokens[rank]
-        key = PyBytes_FromStringAndSize(letters.data(), letters.size())
+        for row in range(4):
+            words[2 + row, block] = counted.tokens[row]
+        key = PyBytes_FromStringAndSize(spelling.data(), counted.spelling - spelling.data())
         letter_group[block] = groups.setdefault(key, len(groups))
         start = stop + 1
-    by_block, all_words, all_marks = np.asarray(counts), np.asarray(words), np.asarray(marks)
-    word_hashes = np.empty(hashes.size(), dtype=np.uint64)
-    cdef uint64_t[::1] hash_view = word_hashes
-    for at in range(<Py_ssize_t>hashes.size()):
-        hash_view[at] = hashes[at]
     return {
         "texts": page.texts,
         "lengths": by_block[0],
@@ -510,10 +556,10 @@ cdef tuple text_columns(
         "_first_flags": all_marks[0],
         "begins_sentence": all_marks[1].view(bool),
         "ends_sentence": all_marks[2].view(bool),
-        "_letter_group": np.asarray(letter_group),
-        "word_tokens": (word_hashes, array_of(owners)),
+        "_letter_group": starts_and_groups[pieces:],
+        "word_tokens": (hashes_of(hashes), array_of(owners)),
         "title_share": title_share(hashes, owners, title, flag_of, count),
-    }, np.asarray(piece_start)
+    }, starts_and_groups[:pieces]
 
 
 cdef object title_share(
@@ -558,6 +604,29 @@ cdef object title_share(
     return result
 
 
+cdef enum:
+    RECENT = 256
+
+cdef struct Naming:
+    int element
+    int[4] values  # the numbers of the attributes that name it, or -1
+
+
+cdef bint same_values(Page page, int *values, int *others) noexcept:
+    """Whether attributes have the same values."""
+    cdef int k
+    cdef Attribute one, other
+    for k in range(4):
+        if values[k] < 0 or others[k] < 0:
+            if values[k] != others[k]:
+                return False
+            continue
+        one, other = page.attributes_[values[k]], page.attributes_[others[k]]
+        if one.length != other.length or memcmp(page.values.data() + one.start, page.values.data() + other.start, one.length):
+            return False
+    return True
+
+
 cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
     """Name the elements up to `NEAR` levels above a block, and hash the parts of their names."""
     cdef int elements = <int>page.element_tag.size(), i, k, level
@@ -568,7 +637,9 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
     cdef string key
     cdef Attribute attribute
     cdef int[4] values
-    cdef size_t first, last, a
+    cdef Naming[RECENT] recent
+    cdef Naming *known
+    cdef size_t first, last, a, slot
     cdef dict numbers = {}
     cdef list names = []
     cdef string text  # all names, each after "<" and before a line break
@@ -576,6 +647,8 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
     cdef vector[char] is_named
     cdef const char *tag
     cdef int64_t[::1] name_of_element = np.zeros(elements, dtype=np.int64)
+    for i in range(RECENT):
+        recent[i].element = -1
     is_near.resize(elements + 1, 0)
     is_near[0] = 1
     for level in range(NEAR):
@@ -598,6 +671,20 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
         for a in range(first, last):
             if naming[page.attributes_[a].name] >= 0:
                 values[naming[page.attributes_[a].name]] = <int>a
+        # Many elements have the names of an earlier one.
+        slot = page.element_tag[i]
+        for k in range(4):
+            if values[k] >= 0:
+                attribute = page.attributes_[values[k]]
+                slot = 31 * slot + attribute.length
+                if attribute.length:
+                    slot += page.values[attribute.start] + page.values[attribute.start + attribute.length - 1]
+        known = &recent[slot % RECENT]
+        if known.element >= 0 and page.element_tag[known.element] == page.element_tag[i] and same_values(page, values, known.values):
+            name_of_element[i] = name_of_element[known.element]
+            continue
+        known.element = i
+        memcpy(known.values, values, sizeof(values))
         key.assign(<char *>&page.element_tag[i], sizeof(int))
         for k in range(4):
             if values[k] >= 0:
@@ -633,7 +720,7 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
         k += is_named[name_of_element[element_of[at]]]
     return {
         "named_share": <double>k / count if count else 0.0,
-        "near_names": (names, np.asarray(name_of_element)),
+        "near_names": (names, name_of_element.base),
         "near_name_tokens": name_tokens(PyUnicode_DecodeUTF8(text.data(), text.size(), NULL), flags),
     }
 
@@ -672,8 +759,4 @@ cdef tuple name_tokens(str joined, const uint8_t[::1] flags):
             rank = 0
         number += code == 10
         before, previous = now, code
-    result = np.empty(hashes.size(), dtype=np.uint64)
-    cdef uint64_t[::1] view = result
-    for at in range(<Py_ssize_t>hashes.size()):
-        view[at] = hashes[at]
-    return result, array_of(owners)
+    return hashes_of(hashes), array_of(owners)
