@@ -31,9 +31,9 @@ from benchmarks.lib.pictures import save_picture
 from benchmarks.lib.tables import table
 from victorpy.annotation.learning import mean_entropy
 from victorpy.model.choice import ADAPTED, learn
-from victorpy.model.evidence.replay import WEIGHT, load_replay
+from victorpy.model.evidence.replay import WEIGHT, Replay, load_replay
 from victorpy.model.labeller import ModelLabeller
-from victorpy.model.store import Model, load_model
+from victorpy.model.store import DEFAULT, Model, load_model
 from victorpy.research.datasets import read_dataset
 from victorpy.research.gold import LabelledPage, label_page, load_gold
 
@@ -81,10 +81,9 @@ def f1(labeller: ModelLabeller, pages: Iterable[LabelledPage]) -> list[float]:
 
 
 def simulate(
-    kind: Kind, model: Model, general: Sequence[LabelledPage], order: str, most: int, weight: float
+    kind: Kind, model: Model, general: Sequence[LabelledPage], order: str, most: int, replay: Replay | None
 ) -> Iterable[dict[str, Any]]:
     """Label pages in an order, and yield what is measured after each of `SIZES`."""
-    replay = load_replay(model.meta["digest"], weight) if weight else None
     before, general_before = f1(model.labeller, kind.tests), f1(model.labeller, general)
     labeller, left = model.labeller, list(kind.pool)
     labelled: list[LabelledPage] = []
@@ -102,6 +101,7 @@ def simulate(
             continue
         gains = np.subtract(f1(labeller, kind.tests), before)
         changes = np.subtract(f1(labeller, general), general_before)
+        sample_before, sample_after = learned.general or (0.0, 0.0)
         yield {
             "kind": kind.name,
             "order": order,
@@ -113,6 +113,7 @@ def simulate(
             "said": float(np.mean(learned.scores[learned.chosen]) - np.mean(learned.scores["unchanged"])),
             "adapted": float(np.mean(learned.scores[ADAPTED]) - np.mean(learned.scores["unchanged"])),
             "general": float(changes.mean()),
+            "general said": sample_after - sample_before,
             "seconds": seconds,
         }
 
@@ -158,16 +159,20 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2, metavar="N", help="random draws (default: 2)")
     parser.add_argument("--most", type=int, default=max(SIZES), metavar="N", help="maximum number of labelled pages")
     parser.add_argument("--replay", type=float, default=WEIGHT, metavar="W", help="weight of the replay sample")
+    parser.add_argument("--model", default=DEFAULT, metavar="MODEL", help="model to adapt")
+    parser.add_argument("--sample", type=Path, metavar="FILE.npz", help="replay sample of the model, from tools.replay")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="number of the first draw (default: 0)")
     parser.add_argument("--orders", nargs="*", default=["random", "uncertainty"])
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the learning curves")
     arguments = parser.parse_args()
-    model = load_model()
+    model = load_model(arguments.model)
+    replay = load_replay(model.meta["digest"], arguments.replay, arguments.sample) if arguments.replay else None
     general = load_gold([SAMPLE], model.config, print) if arguments.data else []
-    for seed in range(arguments.draws):
+    for seed in range(arguments.seed, arguments.seed + arguments.draws):
         for spec in arguments.data:
             kind = read_kind(spec, model, seed)
             for order in arguments.orders:
-                for row in simulate(kind, model, general, order, arguments.most, arguments.replay):
+                for row in simulate(kind, model, general, order, arguments.most, replay):
                     with arguments.rows.open("a", encoding="utf-8") as file:
                         file.write(json.dumps(row | {"draw": seed}) + "\n")
     rows = [json.loads(line) for line in arguments.rows.read_text(encoding="utf-8").splitlines()]

@@ -17,10 +17,11 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
@@ -35,15 +36,26 @@ from victorpy.model.store import DEFAULT, check_target, load_model
 from victorpy.model.train import Trained, find_annotations, find_unconfirmed, load_pages, train
 from victorpy.outputs import CleanPage
 from victorpy.research.datasets import parse_data, set_name
-from victorpy.research.gold import load_gold
+from victorpy.research.gold import gold_found, load_gold
 from victorpy.research.statistics import compare, summarise
 from victorpy.sites.grouping import SITE_KEYS, site_of
 
 TARGETS = (5, 20, 50, 100)
 """Numbers of pages to aim for. More pages than these help less and less."""
 
+LEAST_FOUND = 0.5
+"""Pages with a smaller share of their gold on the page are left out. The gold may be that of another page."""
+
 NONE = "none"
 """The value of --from that trains a new model."""
+
+
+class Loaded(NamedTuple):
+    """A page to learn from, the weights of its blocks, and where it comes from."""
+
+    page: CleanPage
+    weights: Sequence[float] | None
+    source: str
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="W",
         default=WEIGHT,
-        help=f"weight of general pages (default: {WEIGHT}; 0: none)",
+        help=f"weight of general pages, which keeps them as they are (default: {WEIGHT:g}; 0: none)",
     )
     add("--only-confirmed", action="store_true", help="leave out files with unconfirmed labels")
     add_allow_code(add)
@@ -171,12 +183,12 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
     if learned.chosen == UNCHANGED:
         return [*lines, f"training did not pay, so the saved model is a copy of {origin}; {more}"]
     gain = compare(learned.scores[learned.chosen], learned.scores[UNCHANGED])
-    pays = "pays" if gain.low > 0 else "seems to pay" if gain.mean > 0 else "does not pay"
+    pays = "pays" if gain.low > 0 else "probably pays" if learned.expected_gain > 0 else "does not pay"
     difference = f"{gain.mean:+.3f} word F1, 95 % interval {gain.low:+.3f} to {gain.high:+.3f}"
     return [*lines, f"training {pays}: {difference}; for a better model, {more}"]
 
 
-def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weights, dict[str, int]]:
+def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weights, Mapping[str, int]]:
     """Return the training pages, the weights of their blocks, and the number of pages from each source."""
     specs = [spec for spec in arguments.data if ":" in spec or not Path(spec).exists()]
     typed_after_data = [Path(name) for name in arguments.data if name not in specs]
@@ -184,28 +196,36 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weight
     paths = arguments.pages + typed_after_data + [path for kind, path in kinds.values() if kind == "anno"]
     if not (paths or specs):
         raise DataError("nothing to learn from; give annotation files, or gold standards with --data KIND:DIR")
-    pages = _load_annotations(arguments, find_annotations(paths), config) if paths else []
-    weights: list[Sequence[float] | None] = [None] * len(pages)
-    counts = {"annotation files": len(pages)} if paths else {}
+    annotated = _load_annotations(arguments, find_annotations(paths), config) if paths else []
+    loaded = [Loaded(page, None, "annotation files") for page in annotated]
 
     def warn(message: str) -> None:
         arguments.say(f"left out: {message}")
 
     for spec in [spec for spec in specs if kinds[spec][0] != "anno"]:
         for page in load_gold([spec], config, warn, arguments.site_key):
-            if page.document.blocks:
-                pages.append(page.annotated)
-                weights.append(page.weights)
+            name = f"{kinds[spec][0]}: {page.name}"
+            if not page.document.blocks:
+                warn(f"{name}: the page has no text")
+            elif page.weights is None and gold_found(page) < LEAST_FOUND:
+                warn(f"{name}: most words of the gold are not on the page; it may be the gold of another page")
             else:
-                warn(f"{kinds[spec][0]}: {page.name}: the page has no text")
-        counts[spec] = len(pages) - sum(counts.values())
-    if not pages:
+                loaded.append(Loaded(page.annotated, page.weights, spec))
+    if not loaded:
         raise DataError(f"{', '.join(specs)}: no usable page")
-    return pages, weights, counts
+    copies: dict[int, list[Loaded]] = {}
+    for row in loaded:
+        copies.setdefault(hash(tuple(block.text for block in row.page.document.blocks)), []).append(row)
+    if len(copies) < len(loaded):
+        disputed = sum(len({tuple(row.page.labels) for row in rows}) > 1 for rows in copies.values())
+        advice = f"; {disputed:,} of these pages have contradicting labels, so check them" if disputed else ""
+        warn(f"{len(loaded) - len(copies):,} copies of other pages; only the first copy of a page is used{advice}")
+    pages, weights, sources = zip(*(rows[0] for rows in copies.values()), strict=True)
+    return list(pages), list(weights), Counter(sources)
 
 
 def _warn_about(arguments: Arguments, pages: Sequence[CleanPage]) -> None:
-    """Warn about very few pages, pages of one site, and pages that occur with different labels."""
+    """Warn about very few pages and about pages of one site."""
     if len(pages) == 1:
         arguments.note(
             "there is only one page to learn from; the model will hardly work on others, so annotate more pages"
@@ -215,13 +235,6 @@ def _warn_about(arguments: Arguments, pages: Sequence[CleanPage]) -> None:
     sites = {site_of(page.document.url, arguments.site_key) for page in pages}
     if len(pages) > 1 and len(sites) == 1 and "" not in sites:
         arguments.note(f"all pages are from {sites.pop()}; the scores hold for this site only")
-    labels_by_page: dict[int, set[tuple[str, ...]]] = {}
-    for page in pages:
-        texts = hash(tuple(block.text for block in page.document.blocks))
-        labels_by_page.setdefault(texts, set()).add(tuple(page.labels))
-    disputed = sum(len(labellings) > 1 for labellings in labels_by_page.values())
-    if disputed:
-        arguments.note(f"pages that occur several times with different labels: {disputed:,}; keep one version of each")
 
 
 def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Config) -> list[CleanPage]:

@@ -32,17 +32,20 @@ FOLDS = 5
 SEVERAL_SITES = 3
 """With fewer sites, folds are made of pages."""
 
-STEPS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+STEPS = (0.25, 0.5, 1.0)
 """Factors for the change of log-odds by an adaptation. The best one is chosen by cross-validation."""
 
-LEAST_GAIN = 0.001
-"""A smaller gain in word F1 is not worth an adapted model."""
+USUAL_GAIN, GAIN_SPREAD = 0.01, 0.02
+"""The usual gain in word F1 by an adaptation, and the standard deviation of gains over kinds of pages."""
+
+USUAL_SPREAD, USUAL_PAGES = 0.05, 3
+"""The usual standard deviation of gains over pages of a kind. It counts as much as that of this many pages."""
 
 NEW_MODEL_GAIN = 0.02
 """A smaller gain is not worth a model from scratch, which knows no other pages."""
 
 MOST_FORGOTTEN = 0.005
-"""Largest loss of word F1 on general pages by an adaptation that does not learn from them."""
+"""Largest loss of word F1 on general pages by an adaptation."""
 
 UNCHANGED, ADAPTED, TREES, CRF = "unchanged", "adapted", "trees from scratch", "CRF from scratch"
 
@@ -75,6 +78,8 @@ class Learned:
     """The name of the candidate that was trained on all pages."""
     scores: Mapping[str, Scores]
     """The scores of every candidate, from cross-validation."""
+    expected_gain: float
+    """The gain in word F1 to expect on other pages."""
     sites: int
     by_site: bool
     """Whether the folds are made of sites."""
@@ -105,25 +110,20 @@ def learn(
     folds = make_folds(groups, min(FOLDS, len(set(groups))), seed=1)
     trial = _Trial(judged, folds, sites, Keeping.of(model.config), replay, report)
     unchanged = trial.score([page.findings.log_odds for page in judged])
-    step, adapted, general = trial.adapt(unchanged, adapt)
-    learned_from = replay
-    if not step and replay is not None:
-        # General pages may contradict the new pages. Then try without them, and only measure what they lose.
-        trial_step, its_scores, general = trial.adapt(unchanged, adapt, is_replayed=False)
-        if trial_step and general is not None and general[1] >= general[0] - MOST_FORGOTTEN:
-            step, adapted, learned_from = trial_step, its_scores, None
-    scores = {UNCHANGED: unchanged, ADAPTED: adapted}
-    chosen = ADAPTED if step else UNCHANGED
+    adapted = trial.adapt(unchanged)
+    scores = {UNCHANGED: unchanged, ADAPTED: adapted.scores}
+    gains = {UNCHANGED: 0.0, ADAPTED: adapted.expected_gain}
     for name in () if adapt else CONFIGS:
         from_scratch = trial.from_scratch(name, model.config)
         if from_scratch is not None:
             scores[name] = from_scratch
-            if is_better(from_scratch, scores[chosen], NEW_MODEL_GAIN):
-                chosen = name
+            gains[name] = expected_gain(from_scratch, unchanged)
+    costs = dict.fromkeys(CONFIGS, NEW_MODEL_GAIN)
+    chosen = ADAPTED if adapt else max(gains, key=lambda name: gains[name] - costs.get(name, 0.0))
     report("training on all pages")
     labeller, config = model.labeller, model.config
     if chosen == ADAPTED:
-        adaptation = fit_adaptation(judged, learned_from).scaled(step)
+        adaptation = fit_adaptation(judged, replay).scaled(adapted.step)
         labeller = adapted_labeller(labeller, adaptation.spelled(page.columns for page in judged))
     elif chosen != UNCHANGED:
         config = scratch_config(chosen, len(pages))
@@ -134,10 +134,10 @@ def learn(
         "word_f1": {name: round(float(np.mean(its_scores)), 4) for name, its_scores in scores.items()},
         "folds": "sites" if by_site else "pages",
     }
-    if chosen == ADAPTED and general is not None:
+    general = adapted.general if chosen == ADAPTED else None
+    if general is not None:
         story["general_word_f1"] = [round(value, 4) for value in general]
-    trained = Trained(labeller, config, story)
-    return Learned(trained, chosen, scores, len(set(sites)), by_site, general if chosen == ADAPTED else None)
+    return Learned(Trained(labeller, config, story), chosen, scores, gains[chosen], len(set(sites)), by_site, general)
 
 
 def judge_pages(
@@ -178,11 +178,28 @@ def word_f1(page: JudgedPage, kept: Flags) -> float:
     return 2 * float(words[kept & page.content].sum()) / total if total else 1.0
 
 
-def is_better(ours: Scores, theirs: Scores, least: float = LEAST_GAIN) -> bool:
-    """Whether scores are higher by more than a standard error of the mean difference, and by more than `least`."""
+def expected_gain(ours: Scores, theirs: Scores, usual: float = 0.0) -> float:
+    """Return the gain to expect on other pages: the mean difference of scores, drawn towards the usual gain.
+
+    With few pages, or with differences that vary a lot, it is closer to the usual gain.
+    """
     difference = np.subtract(ours, theirs)
-    error = float(difference.std(ddof=1)) / len(difference) ** 0.5
-    return float(difference.mean()) > max(error, least)
+    mean, count = float(difference.mean()), len(difference)
+    squares = USUAL_PAGES * USUAL_SPREAD**2 + float(((difference - mean) ** 2).sum())
+    error = squares / (USUAL_PAGES + count - 1) / count
+    return usual + (mean - usual) * GAIN_SPREAD**2 / (GAIN_SPREAD**2 + error)
+
+
+@dataclass(frozen=True)
+class _Adapted:
+    """The cross-validation of an adaptation with its best step."""
+
+    expected_gain: float
+    """Negative if too much is forgotten."""
+    step: float
+    scores: Scores
+    general: tuple[float, float] | None
+    """Mean word F1 on general pages before and after."""
 
 
 @dataclass(frozen=True)
@@ -201,31 +218,27 @@ class _Trial:
         pairs = zip(self.pages, log_odds, strict=True)
         return [word_f1(page, self.keeping.kept(probabilities(found), page.columns)) for page, found in pairs]
 
-    def adapt(
-        self, unchanged: Scores, must: bool, is_replayed: bool = True
-    ) -> tuple[float, Scores, tuple[float, float] | None]:
-        """Return the best step of an adaptation, its scores, and the scores of general pages before and after it.
+    def adapt(self, unchanged: Scores) -> _Adapted:
+        """Find the step with the highest expected gain, among those that general pages allow."""
+        changes, general_change = self._changes()
+        tried = []
+        for step in STEPS:
+            pairs = zip(self.pages, changes, strict=True)
+            scores = self.score([page.findings.log_odds + step * change for page, change in pairs])
+            gain, general = expected_gain(scores, unchanged, USUAL_GAIN * step), None
+            if self.replay is not None:
+                before = float(np.mean(self.replay.scores(self.replay.log_odds)))
+                after = float(np.mean(self.replay.scores(self.replay.log_odds + step * general_change)))
+                general = before, after
+                if before - after > MOST_FORGOTTEN:
+                    gain = -step
+            tried.append(_Adapted(gain, step, scores, general))
+        return max(tried, key=lambda adapted: adapted.expected_gain)
 
-        The step is 0 if the model should stay as it is, unless it must be adapted. If not `is_replayed`, the adaptation
-        does not learn from general pages.
-        """
-        before = [page.findings.log_odds for page in self.pages]
-        after, general = self._adapt_to_others(is_replayed)
-        by_step = {
-            step: self.score([old + step * (new - old) for old, new in zip(before, after, strict=True)])
-            for step in STEPS
-        }
-        best = max(STEPS, key=lambda step: float(np.mean(by_step[step])))
-        step = best if must or is_better(by_step[best], unchanged) else 0.0
-        if self.replay is None:
-            return step, by_step[best], None
-        old, new = self.replay.log_odds, self.replay.log_odds + best * (general - self.replay.log_odds)
-        return step, by_step[best], (float(np.mean(self.replay.scores(old))), float(np.mean(self.replay.scores(new))))
-
-    def _adapt_to_others(self, is_replayed: bool) -> tuple[list[Floats], Floats]:
-        """Return the log-odds of each page and of the general pages, each adapted to the other folds."""
-        after = [page.findings.log_odds for page in self.pages]
-        general = np.zeros(0) if self.replay is None else self.replay.log_odds.copy()
+    def _changes(self) -> tuple[list[Floats], Floats]:
+        """Return how adaptations to the other folds change the log-odds of each page, and of the general pages."""
+        changes = [np.zeros(0)] * len(self.pages)
+        general = np.zeros(0 if self.replay is None else self.replay.count)
         count = max(self.folds) + 1
         for fold in range(count):
             self.report(f"adapting, fold {fold + 1} of {count}")
@@ -233,15 +246,14 @@ class _Trial:
             if self.replay is None:
                 adaptation = fit_adaptation(seen)
             else:
-                new = self.replay.page % count == fold
-                adaptation = fit_adaptation(seen, self.replay if is_replayed else None, ~new)
-                strength = adaptation.strength(self.replay.likeness(adaptation.lexicon))
+                left_out = self.replay.page % count == fold
+                adaptation = fit_adaptation(seen, self.replay, ~left_out)
                 matrix = self.replay.matrix(adaptation.lexicon)
-                general[new] = adaptation.adjust(matrix, self.replay.log_odds, strength)[new]
+                general[left_out] = adaptation.forest.log_odds(matrix)[left_out]
             for number, page in enumerate(self.pages):
                 if self.folds[number] == fold:
-                    after[number] = adaptation.judge(page.columns, page.findings).log_odds
-        return after, general
+                    changes[number] = adaptation.change(page.columns, page.findings)
+        return changes, general
 
     def from_scratch(self, name: str, model_config: Config) -> Scores | None:
         """Return the scores of a model that is trained on the pages alone, or None if such a model cannot win here."""

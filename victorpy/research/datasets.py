@@ -311,7 +311,10 @@ def read_pages(directory: Path, warn: Warn) -> Iterator[GoldPage]:
 def _read_folder(directory: Path, warn: Warn) -> Iterator[GoldPage]:
     """Read NAME.html with NAME.txt in a directory and below it."""
     pages = sorted(path for path in directory.glob("**/*") if path.suffix.lower() in _PAGE_SUFFIXES and path.is_file())
-    for page, content, _, text in _read_pairs(pages, [page.with_suffix(".txt") for page in pages], warn):
+    gold_files = [page.with_suffix(".txt") for page in pages]
+    for gold_file in sorted(set(directory.glob("**/*.txt")) - set(gold_files)):
+        warn(f"{gold_file}: no page {gold_file.stem}.html")
+    for page, content, _, text in _read_pairs(pages, gold_files, warn):
         url, gold = parse_cleaneval(text) if has_segment_tags(text) else ("", (Gold(text),))
         name = str(page.relative_to(directory).with_suffix(""))
         page_type = page.parent.name if page.parent != directory else ""

@@ -146,6 +146,13 @@ def label_values(pages: Sequence[GoldPage], data: str, config: Config) -> Iterat
         yield LabelledPage(page.name, data, page.site, page.page_type, document, labels, page.gold, tuple(weights))
 
 
+def gold_found(page: LabelledPage) -> float:
+    """Return the number of words in blocks of content, relative to the number of words of the gold."""
+    content = (block.text for block, label in zip(page.document.blocks, page.labels, strict=True) if label.is_content)
+    found, gold = ("\n".join(texts) for texts in (content, (part.text for part in page.gold)))
+    return len(aligned_words(found)) / max(len(aligned_words(gold)), 1)
+
+
 def gold_labels(page: GoldPage, document: Document, config: Config) -> tuple[Label, ...]:
     """Return the gold labels of a document that was read from a page's HTML.
 

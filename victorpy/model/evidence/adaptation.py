@@ -3,7 +3,8 @@
 The trees continue boosting from the model's log-odds. Their inputs are those of the model's last trees, and columns
 from a lexicon of the new pages. In training, the lexicon for a page leaves out the page itself, or its site.
 
-Only pages that are like the new pages are adapted. So a model that is adapted to one site stays as it is for others.
+A sample of general pages is an anchor: its blocks have the model's own probabilities as targets. So the trees learn to
+leave them as they are, and to change only what is different on the new pages.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from victorpy.base.arrays import checked, read_array
 from victorpy.base.digests import MOST_BYTES
 from victorpy.base.files import read_bounded
 from victorpy.columns import Columns, Flags, Floats
+from victorpy.model.evidence.cut import probabilities
 from victorpy.model.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
 from victorpy.model.evidence.lexicon import Lexicon, Poll, Table, Votes, spell
 from victorpy.model.evidence.replay import Replay
@@ -31,6 +32,7 @@ TREES_FILE = "adaptation.npy"
 
 SETTINGS: dict[str, Any] = {
     "learner": CATBOOST,
+    "loss_function": "CrossEntropy",  # the targets are probabilities
     "random_seed": 1,
     "iterations": 80,
     "depth": 4,
@@ -44,38 +46,21 @@ SETTINGS: dict[str, Any] = {
 FEWEST_GROUPS = 1
 """Tokens on fewer of the new pages, or sites if there are several, are left out."""
 
-LIKENESS, UNLIKE = 0.9, 0.75
-"""A page is adapted in full if it is nearly as much like the new pages as these are like each other.
-
-A page that is like them 0.75 times as much, or less, is not adapted.
-"""
-
 
 @dataclass(frozen=True)
 class Adaptation:
-    """A lexicon of the new pages, trees that correct log-odds, and which pages they are for."""
+    """A lexicon of the new pages, and trees that correct log-odds."""
 
     lexicon: Lexicon
     forest: Forest
-    likeness: Floats
-    """Pages that are at least this much like the new pages, by names and by words, are adapted in full."""
 
     def judge(self, page: Columns, findings: Findings) -> Findings:
         """Correct the findings of the model's own trees."""
-        strength = self.strength(likeness(page, self.lexicon))
-        if not strength:
-            return findings
-        matrix = np.vstack([findings.inputs, self.lexicon.columns(page)])
-        return replace(findings, log_odds=self.adjust(matrix, findings.log_odds, strength))
+        return replace(findings, log_odds=findings.log_odds + self.change(page, findings))
 
-    def adjust(self, matrix: Matrix, log_odds: Floats, strength: Floats | float) -> Floats:
-        """Correct log-odds, given the inputs of the model's trees and the columns of the lexicon."""
-        return log_odds + strength * self.forest.log_odds(matrix)
-
-    def strength(self, likeness: Floats) -> Floats:
-        """Return how much pages with a likeness are adapted, from 0 to 1."""
-        ratio = likeness / self.likeness.reshape(-1, *[1] * (likeness.ndim - 1))
-        return np.clip((ratio - UNLIKE) / (1 - UNLIKE), 0.0, 1.0).prod(axis=0)
+    def change(self, page: Columns, findings: Findings) -> Floats:
+        """Return what the adaptation adds to the log-odds."""
+        return self.forest.log_odds(np.vstack([findings.inputs, self.lexicon.columns(page)]))
 
     def scaled(self, step: float) -> Adaptation:
         """Return an adaptation that changes the log-odds by a share of the change."""
@@ -89,19 +74,16 @@ class Adaptation:
     def save(self, directory: Path) -> None:
         self.lexicon.save(directory / LEXICON_FILE)
         with (directory / TREES_FILE).open("wb") as file:
-            np.save(file, self.likeness, allow_pickle=False)
             self.forest.save(file)
 
     @classmethod
     def load(cls, directory: Path, evidence_inputs: int) -> Adaptation:
         """Read what `save` wrote, given the number of inputs of the model's last trees for content."""
-        lexicon = Lexicon.load(directory / LEXICON_FILE)
         file = io.BytesIO(read_bounded(directory / TREES_FILE, MOST_BYTES))
-        usual = checked(read_array(file, "likeness"), np.float64, "likeness", 1e-6, 1)
         forest = Forest.load(file, evidence_inputs + len(LEXICON_COLUMNS))
-        if usual.shape != (2,) or len(forest.bias) != 1:
-            raise ValueError("the arrays of its adaptation do not match")
-        return cls(lexicon, forest, usual)
+        if len(forest.bias) != 1:
+            raise ValueError("the trees of its adaptation have several classes")
+        return cls(Lexicon.load(directory / LEXICON_FILE), forest)
 
 
 @dataclass(frozen=True)
@@ -121,39 +103,24 @@ class JudgedPage:
 def fit_adaptation(
     pages: Sequence[JudgedPage], replay: Replay | None = None, replayed: Flags | slice = slice(None)
 ) -> Adaptation:
-    """Continue a model's boosting on pages, and on some blocks of general pages so that these are not forgotten."""
+    """Continue a model's boosting on pages, and keep it as it is on some blocks of general pages."""
     poll = Poll()
     for page in pages:
         poll.add(page.columns, page.content, page.group, page.factor > 0)
     votes = poll.votes()
     others = {group: _lexicon(votes, group) for group in {page.group for page in pages}}
-    rows: list[tuple[Matrix, Flags, Floats, Floats]] = []
+    rows: list[tuple[Matrix, Floats, Floats, Floats]] = []
     for page in pages:
         matrix = np.vstack([page.findings.inputs, others[page.group].columns(page.columns)])
-        rows.append((matrix, page.content, training_weights(page.columns) * page.factor, page.findings.log_odds))
+        weights = training_weights(page.columns) * page.factor
+        rows.append((matrix, page.content.astype(np.float64), weights, page.findings.log_odds))
     lexicon = _lexicon(votes)
-    likenesses = np.stack([likeness(page.columns, others[page.group]) for page in pages])
-    usual = np.maximum(LIKENESS * np.quantile(likenesses, 0.1, axis=0), 1e-6)
     if replay is not None:
-        general = replay.matrix(lexicon), replay.content, replay.weight, replay.log_odds
+        weights = replay.weight * sum(float(weights.sum()) for _, _, weights, _ in rows)
+        general = replay.matrix(lexicon), probabilities(replay.log_odds), weights, replay.log_odds
         rows.append(tuple(array[..., replayed] for array in general))  # type: ignore[arg-type]
-    matrices, content, weights, log_odds = zip(*rows, strict=True)
-    forest = grow(
-        np.hstack(matrices),
-        np.concatenate(content),
-        np.concatenate(weights),
-        SETTINGS,
-        baseline=np.concatenate(log_odds),
-    )
-    return Adaptation(lexicon, forest, usual)
-
-
-def likeness(page: Columns, lexicon: Lexicon) -> Floats:
-    """Return the shares of a page's tokens that a lexicon knows: of names of elements, and of words."""
-    known = []
-    for table, (hashes, _) in zip(lexicon.tables, (page.near_name_tokens, page.word_tokens), strict=False):
-        known.append(np.count_nonzero(table.look_up(hashes)) / max(len(hashes), 1))
-    return np.array(known)
+    matrix, target, weight, log_odds = (np.concatenate(parts, axis=-1) for parts in zip(*rows, strict=True))
+    return Adaptation(lexicon, grow(matrix, target, weight, SETTINGS, baseline=log_odds))
 
 
 def _lexicon(votes: Sequence[Votes], without: str | None = None) -> Lexicon:

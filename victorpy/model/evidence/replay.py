@@ -23,8 +23,8 @@ from victorpy.model.evidence.trees import Matrix
 
 REPLAY_FILE = "replay.npz"
 
-WEIGHT = 0.3
-"""The weight of a general page in training, if that of a new page is 1."""
+WEIGHT = 2.0
+"""The weight of all general pages together in training, if that of all new pages is 1."""
 
 LEVELS = 256
 """Number of different values of an input in the file."""
@@ -38,7 +38,7 @@ class Replay:
     log_odds: Floats
     content: Flags
     weight: Floats
-    """The weights of the blocks in training. A block that was sampled stands for others of its page."""
+    """The weights of the blocks, relative to that of all new pages. A sampled block stands for others of its page."""
     page: Counts
     """The number of each block's page."""
     ancestors: Counts
@@ -47,21 +47,6 @@ class Replay:
     """The tokens of names, and the number of the name of each."""
     word_tokens: tuple[Hashes, Counts]
     """Words, and the number of the block of each."""
-    token_counts: Counts
-    """The number of name tokens and of words of each page, including those that are left out. Two rows."""
-
-    def likeness(self, lexicon: Lexicon) -> Floats:
-        """Return the shares of names and of words that a lexicon knows on the page of each block. Two rows."""
-        page_of_name = np.zeros(len(self.near_names[0]), dtype=np.int64)
-        page_of_name[self.ancestors] = self.page
-        owners = page_of_name[self.near_name_tokens[1]], self.page[self.word_tokens[1]]
-        known = [
-            np.bincount(owner, table.look_up(tokens[0]) != 0, self.token_counts.shape[1])
-            for table, tokens, owner in zip(
-                lexicon.tables, (self.near_name_tokens, self.word_tokens), owners, strict=False
-            )
-        ]
-        return (np.array(known) / np.maximum(self.token_counts, 1))[:, self.page]
 
     def matrix(self, lexicon: Lexicon) -> Matrix:
         """Return the inputs of an adaptation with a lexicon."""
@@ -116,14 +101,13 @@ class Replay:
             weight=self.weight.astype(np.float16),
             page=self.page.astype(np.uint16),
             ancestors=self.ancestors.astype(np.uint16),
-            token_counts=self.token_counts,
             **tokens,
         )
 
 
-def load_replay(model: str, weight: float = WEIGHT) -> Replay | None:
-    """Read the shipped sample, if there is one for the model with this digest. `weight` is that of a general page."""
-    path = shipped("models") / REPLAY_FILE
+def load_replay(model: str, weight: float = WEIGHT, path: Path | None = None) -> Replay | None:
+    """Read the shipped sample or another one, if it fits the model with this digest. `weight` is that of all blocks."""
+    path = path or shipped("models") / REPLAY_FILE
     if not path.is_file():
         return None
     with np.load(path, allow_pickle=False) as file:
@@ -137,10 +121,9 @@ def load_replay(model: str, weight: float = WEIGHT) -> Replay | None:
             np.take_along_axis(file["values"], file["codes"].astype(np.int64), axis=1),
             file["log_odds"].astype(np.float64),
             file["content"],
-            file["weight"].astype(np.float64) * weight,
+            file["weight"] / file["weight"].sum(dtype=np.float64) * weight,
             file["page"].astype(np.int64),
             np.ascontiguousarray(file["ancestors"], dtype=np.int64),
             names,
             words,
-            file["token_counts"],
         )

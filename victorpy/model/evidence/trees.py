@@ -381,7 +381,7 @@ def tree_settings(config: Config, stage: str = EVIDENCE, learner: str = CATBOOST
 
 def grow(
     matrix: Matrix,
-    content: Flags,
+    content: Flags | Floats,
     weights: Floats,
     settings: Mapping[str, Any],
     stage: str = EVIDENCE,
@@ -389,19 +389,21 @@ def grow(
 ) -> Forest:
     """Train trees that separate content from noise. The settings are those of `tree_settings`.
 
-    With a baseline, boosting continues from these log-odds, and the result is a correction of them.
+    With a baseline, boosting continues from these log-odds, and the result is a correction of them. `content` may be
+    probabilities if the settings have a loss function for them.
     """
-    if not content.any() or content.all() or (matrix == matrix[:, :1]).all():
+    if len(np.unique(content)) < 2 or (matrix == matrix[:, :1]).all():
         if baseline is not None:
             return constant(np.zeros(1))
         share = (float(content.sum()) + 1) / (len(content) + 2)
         return constant(np.array([np.log(share / (1 - share))]))
-    return train_forest(matrix, content.astype(np.int64), weights, settings, stage, baseline)
+    target = content.astype(np.float64) if content.dtype == np.float64 else content.astype(np.int64)
+    return train_forest(matrix, target, weights, settings, stage, baseline)
 
 
 def train_forest(
     matrix: Matrix,
-    target: Counts,
+    target: Counts | Floats,
     weights: Floats,
     settings: Mapping[str, Any],
     stage: str,
@@ -414,7 +416,12 @@ def train_forest(
 
 
 def _train_lightgbm(
-    matrix: Matrix, target: Counts, weights: Floats, given: Mapping[str, Any], stage: str, baseline: Floats | None
+    matrix: Matrix,
+    target: Counts | Floats,
+    weights: Floats,
+    given: Mapping[str, Any],
+    stage: str,
+    baseline: Floats | None,
 ) -> Forest:
     lightgbm = _lightgbm()
     # Without missing values a question is a plain comparison. The results are the same for any number of threads.
@@ -429,7 +436,12 @@ def _train_lightgbm(
 
 
 def _train_catboost(
-    matrix: Matrix, target: Counts, weights: Floats, given: Mapping[str, Any], stage: str, baseline: Floats | None
+    matrix: Matrix,
+    target: Counts | Floats,
+    weights: Floats,
+    given: Mapping[str, Any],
+    stage: str,
+    baseline: Floats | None,
 ) -> Forest:
     import json
     import tempfile
