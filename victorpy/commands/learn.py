@@ -218,8 +218,8 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weight
         copies.setdefault(hash(tuple(block.text for block in row.page.document.blocks)), []).append(row)
     if len(copies) < len(loaded):
         disputed = sum(len({tuple(row.page.labels) for row in rows}) > 1 for rows in copies.values())
-        advice = f"; {disputed:,} of these pages have contradicting labels, so check them" if disputed else ""
-        warn(f"{len(loaded) - len(copies):,} copies of other pages; only the first copy of a page is used{advice}")
+        advice = f"; pages whose copies have contradicting labels, so check them: {disputed:,}" if disputed else ""
+        warn(f"copies of other pages: {len(loaded) - len(copies):,}{advice}")
     pages, weights, sources = zip(*(rows[0] for rows in copies.values()), strict=True)
     return list(pages), list(weights), Counter(sources)
 
