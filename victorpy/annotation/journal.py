@@ -35,13 +35,10 @@ class Header(Struct, frozen=True, rename={"format": "victor-journal"}):
     """The first line of a journal."""
 
     format: int
-    digest: str
-    """Digest of the page's blocks."""
+    digest: str  # digest of the page's blocks
     predicted: Prediction
-    given: str
-    """The labels that a person had given at the start, one letter per block."""
-    page: str = ""
-    """Digest of the HTML file; empty if there was none."""
+    given: str  # the labels that a person had given at the start, one letter per block
+    page: str = ""  # digest of the HTML file; empty if there was none
 
 
 class Saving(Struct, frozen=True, array_like=True, tag="s"):
@@ -72,12 +69,9 @@ class Recording:
     events: list[Event] = field(default_factory=list)
     saves: list[str] = field(default_factory=list)
     """Digests that the annotation file may have: the last one known to be written, and later attempts."""
-    was_saved: bool = False
-    """Whether an annotation file is known to have been written."""
-    length: int = 0
-    """Number of bytes in readable lines."""
-    damage: str = ""
-    """Description of the first damaged line; empty if there is none."""
+    was_saved: bool = False  # whether an annotation file is known to have been written
+    length: int = 0  # number of bytes in readable lines
+    damage: str = ""  # description of the first damaged line; empty if there is none
 
     def compact(self, session: Session) -> bytes:
         """Return a journal with the session's state and history, but without the cursor moves in between."""
@@ -135,8 +129,7 @@ class Journal:
         self._pending = header
         """Lines that are not in the file yet: the header before the first change, or lines after a failed write."""
         self._last_move = b""
-        self._is_started = length > 0
-        """Whether there was an event other than a cursor move."""
+        self._is_started = length > 0  # whether there was an event other than a cursor move
         self._is_name_durable = length > 0
         self._file = -1
         self._guard = threading.RLock()

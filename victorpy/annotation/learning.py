@@ -31,8 +31,7 @@ from victorpy.document import Document
 from victorpy.errors import VictorError
 from victorpy.model.store import DEFAULT, find_model, load_model
 
-FEWEST = 3
-"""Minimum number of finished pages for training."""
+FEWEST = 3  # minimum number of finished pages for training
 
 
 @dataclass(frozen=True)
@@ -41,11 +40,9 @@ class Predictor:
 
     cleaner: Cleaner
     name: str
-    identity: str
-    """The name and a digest, which changes if the model is trained again."""
+    identity: str  # the name and a digest, which changes if the model is trained again
     directory: Path
-    allow_code: bool = False
-    """Whether the Python code in the model may run."""
+    allow_code: bool = False  # whether the Python code in the model may run
 
     @classmethod
     def load(cls, model: str | Path, name: str = "", allow_code: bool = False) -> Self:
@@ -85,12 +82,9 @@ class Learned:
     """How well the result of training cleans unseen pages."""
 
     pages: int
-    before: float
-    """Mean word F1 of the model at the start."""
-    after: float
-    """Mean word F1 of the best candidate."""
-    is_better: bool
-    """Whether the candidate is better than the model at the start."""
+    before: float  # mean word F1 of the model at the start
+    after: float  # mean word F1 of the best candidate
+    is_better: bool  # whether the candidate is better than the model at the start
 
     def __str__(self) -> str:
         trained = f"Trained on {self.pages:,} pages"
@@ -103,13 +97,11 @@ class Learning:
     """Trains models on finished pages, and uses the best one."""
 
     def __init__(self, start: Predictor | None, say: Callable[[str], None]) -> None:
-        self.predictor = start
-        """The model in use."""
+        self.predictor = start  # the model in use
         self._start = start
         self._say = say
         self._process: subprocess.Popen[bytes] | None = None
-        self._folders: list[Path] = []
-        """One folder per training; the running process uses the last one."""
+        self._folders: list[Path] = []  # one folder per training; the running process uses the last one
         self._learned_from = 0
 
     def begin(self, finished: Sequence[Path], asked: bool) -> None:

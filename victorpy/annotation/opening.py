@@ -21,8 +21,7 @@ from victorpy.outputs.anno import MOST_BYTES, Annotation, load_annotation
 from victorpy.page.same_blocks import digest_of, find_difference
 from victorpy.research.annotators import short_names
 
-MOST_MOVES = 5_000
-"""Journals with more cursor moves are compacted when they are opened."""
+MOST_MOVES = 5_000  # journals with more cursor moves are compacted when they are opened
 
 
 def journal_of(anno: Path) -> Path:

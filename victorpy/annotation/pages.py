@@ -49,14 +49,11 @@ def name_annotations(pages: Iterable[Path]) -> dict[Path, Path]:
 class PageStatus:
     """The progress of a page when it was last read."""
 
-    stamp: str = ""
-    """Sizes and times of the page's files; empty if it was not read yet."""
+    stamp: str = ""  # sizes and times of the page's files; empty if it was not read yet
     blocks: int = 0
-    decided: int = 0
-    """Number of blocks that a person decided."""
+    decided: int = 0  # number of blocks that a person decided
     uncertainty: float | None = None
-    model: str = ""
-    """Name of the model that is uncertain."""
+    model: str = ""  # name of the model that is uncertain
     problem: str = ""
 
 
@@ -65,8 +62,7 @@ class Entry:
     """A page of the directory."""
 
     name: str
-    page: Path | None
-    """None if there is only an annotation."""
+    page: Path | None  # None if there is only an annotation
     anno: Path
     status: PageStatus = field(default_factory=PageStatus)
 
@@ -117,8 +113,7 @@ class Pages:
         self.directory = directory
         self.entries = find_entries(directory)
         self._config = config
-        self._keep = keep
-        """Whether to store the results in the directory."""
+        self._keep = keep  # whether to store the results in the directory
         try:
             index = json.loads((directory / INDEX).read_bytes())
             statuses = index["pages"] if index["victor-annotate"] == FORMAT else {}

@@ -17,10 +17,8 @@ from msgspec import Struct
 from victorpy.annotation.similar import container_stops, same_path, same_place
 from victorpy.document import Document, Label
 
-UNCERTAIN = 0.8
-"""Predictions with a lower probability are uncertain."""
-DOUBTFUL = 0.95
-"""Predictions with a lower probability get a key of their own, the least certain ones first."""
+UNCERTAIN = 0.8  # predictions with a lower probability are uncertain
+DOUBTFUL = 0.95  # predictions with a lower probability get a key of their own, the least certain ones first
 CONFIRM, CLEAR, TAKE_FIRST, TAKE_SECOND = "confirm", "clear", "take-1", "take-2"
 """Actions on blocks. The name of a label is an action, too: it gives blocks that label."""
 
@@ -60,10 +58,8 @@ class Action(NamedTuple):
     """Something done to blocks, which can be repeated elsewhere."""
 
     scope: Scope
-    what: str
-    """A label, or one of confirm, clear, take-1 and take-2."""
-    size: int = 1
-    """Number of blocks in a range, or number of enclosing elements up to the container."""
+    what: str  # a label, or one of confirm, clear, take-1 and take-2
+    size: int = 1  # number of blocks in a range, or number of enclosing elements up to the container
 
 
 class Run(NamedTuple):
@@ -79,8 +75,7 @@ class Prediction(Struct, frozen=True, array_like=True, dict=True):
     """A model's labels for all blocks of a page."""
 
     letters: str
-    probabilities: tuple[float | None, ...]
-    """None for blocks without a prediction."""
+    probabilities: tuple[float | None, ...]  # None for blocks without a prediction
     model: str = "?"
     """Identifies the model. Empty if there is none, a question mark in old journals."""
 
@@ -155,8 +150,7 @@ class Selection(NamedTuple):
     scope: Scope
     numbers: Sequence[int]
     size: int = 1
-    stop: int | None = None
-    """The block where the cursor moves next; None for the block after the cursor."""
+    stop: int | None = None  # the block where the cursor moves next; None for the block after the cursor
 
 
 class Choice(NamedTuple):
@@ -184,21 +178,16 @@ class Session:
         self.predicted = prediction or Prediction.of(nothing)
         self.given: list[Label | None] = list(given) or nothing
         """The labels that a person gave; None for other blocks."""
-        self.decided = sum(label is not None for label in self.given)
-        """Number of blocks that a person decided."""
-        self.choices = choices
-        """The two annotations to adjudicate; usually empty."""
+        self.decided = sum(label is not None for label in self.given)  # number of blocks that a person decided
+        self.choices = choices  # the two annotations to adjudicate; usually empty
         self.cursor = 0
         self.pattern = ""
         self.last: Action | None = None
-        self.done: list[Change] = []
-        """Changes that can be undone, latest last."""
-        self.undone: list[Change] = []
-        """Changes that can be redone, the next one last."""
+        self.done: list[Change] = []  # changes that can be undone, latest last
+        self.undone: list[Change] = []  # changes that can be redone, the next one last
         self.listener: Callable[[Event], None] = lambda event: None
         self._block_level = block_level
-        self._mark: int | None = None
-        """The other end of the range that is being marked."""
+        self._mark: int | None = None  # the other end of the range that is being marked
         self._picked: Selection | None = None
 
     # Reading the state

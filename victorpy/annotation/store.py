@@ -24,12 +24,10 @@ from victorpy.document import Label
 from victorpy.errors import DataError
 from victorpy.outputs.anno import AnnotationWriter
 
-SAVE_AFTER = 0.4
-"""Seconds from a change until the annotation file is written."""
+SAVE_AFTER = 0.4  # seconds from a change until the annotation file is written
 READ_ONLY = "Read-only: changes are not saved"
 
-Snapshot = tuple[list[Label | None], list[float | None]]
-"""Labels and probabilities of all blocks."""
+Snapshot = tuple[list[Label | None], list[float | None]]  # labels and probabilities of all blocks
 
 
 @dataclass(eq=False)
@@ -44,18 +42,12 @@ class OpenPage:
     journal: Journal | None = None
     lock: Lock | None = None
     comments: Mapping[int, Sequence[str]] | None = None
-    digest: str = ""
-    """Digest of the annotation file when this program last read or wrote it; empty if there was none."""
-    name: str = ""
-    """The name on the screen."""
-    messages: list[str] = field(default_factory=list)
-    """Messages to show when the page is opened."""
-    notices: list[str] = field(default_factory=list)
-    """Messages about the last saves."""
-    error: str = ""
-    """Why the last save failed; empty if it succeeded."""
-    _due: float | None = None
-    """Time of the next save; None if everything is saved."""
+    digest: str = ""  # digest of the annotation file when this program last read or wrote it; empty if there was none
+    name: str = ""  # the name on the screen
+    messages: list[str] = field(default_factory=list)  # messages to show when the page is opened
+    notices: list[str] = field(default_factory=list)  # messages about the last saves
+    error: str = ""  # why the last save failed; empty if it succeeded
+    _due: float | None = None  # time of the next save; None if everything is saved
     _last_job: Future[None] | None = None
     _writer: AnnotationWriter | None = None
 

@@ -22,8 +22,7 @@ from typing import Any, BinaryIO, NoReturn
 from victorpy import native
 from victorpy.errors import ChildError, TimeLimitError
 
-MEMORY = 1_000_000_000
-"""Maximum number of bytes that a call may take."""
+MEMORY = 1_000_000_000  # maximum number of bytes that a call may take
 
 _MOST_IDLE = 8
 _MEMORY_EXIT = 86

@@ -17,8 +17,7 @@ from victorpy.base.files import open_regular, read_bounded
 from victorpy.errors import ModelError
 
 META = "meta.json"
-MOST_BYTES = 200_000_000
-"""Maximum size of all files in a directory, together."""
+MOST_BYTES = 200_000_000  # maximum size of all files in a directory, together
 _MOST_FILES = 100
 _MOST_META_BYTES = 1_000_000
 _ADVICE = "get the model again or train it again"

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 Hashes = npt.NDArray[np.uint64]
 
-MASK = (1 << 64) - 1
-"""Reduces an integer to 64 bits."""
+MASK = (1 << 64) - 1  # reduces an integer to 64 bits
 
 _MAX_HASHES = 2_000_000  # bounds memory, however many pages are added
 _MAX_PENDING = 500_000

@@ -9,8 +9,7 @@ _ENOUGH = 100
 """Minimum number of characters for detection. Shorter texts have the language that the page declares."""
 _SURE = 0.95
 _ALIASES = {"wuu": "zh"}  # short Chinese texts are often taken for Wu
-MOST_DETECTED = 1_000
-"""Number of characters that are used for detection."""
+MOST_DETECTED = 1_000  # number of characters that are used for detection
 
 
 def primary(language: str) -> str:

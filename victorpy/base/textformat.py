@@ -14,15 +14,13 @@ from victorpy.base import resources
 from victorpy.base.files import read_bounded
 from victorpy.errors import VictorError, suggest
 
-MOST_BYTES = 1_000_000
-"""Maximum size of a config or template, together with the files that it includes."""
+MOST_BYTES = 1_000_000  # maximum size of a config or template, together with the files that it includes
 MOST_FILES = 50
 
 _INCLUDE = re.compile(r"include\s+([^\s:].*)")
 _TOKEN = re.compile(r"""(?P<quoted>"[^"]*"|'[^']*')|(?P<bare>(?:\{[^{}]*\}|[^\s"'{}]|[{}])+)""")
 MOST_EXPANSIONS = 10_000
-MOST_BRACES = 100
-"""Maximum number of braces in one value or template line."""
+MOST_BRACES = 100  # maximum number of braces in one value or template line
 _MOST_CHARACTERS = 100_000  # of all expansions of one value
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
@@ -32,11 +30,9 @@ _RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})")
 class Line(NamedTuple):
     """A line of a config or template, without comment."""
 
-    place: str
-    """FILE:LINE."""
+    place: str  # FILE:LINE
     text: str
-    raw: str
-    """The line as written."""
+    raw: str  # the line as written
     foreign: bool
     """Whether the file is outside the directory of the file that the user named. Errors must not quote such lines."""
 

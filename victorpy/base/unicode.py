@@ -21,8 +21,7 @@ Combining marks count as letters, because Thai and Hindi words contain many."""
 
 _RUNS = Path(__file__).parent / "unicode-runs.npy"
 ENDS = frozenset("""!?.…。！？｡؟۔।॥։።፧៕။‼⁇⁈⁉""")
-CLOSING = " \t\"'’”»›)]}」』）］】〉》"
-"""Characters after the end of a sentence that still belong to it."""
+CLOSING = " \t\"'’”»›)]}」』）］】〉》"  # characters after the end of a sentence that still belong to it
 
 _UNSPACED_SCRIPTS = (
     "CJK",

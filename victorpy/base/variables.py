@@ -83,8 +83,7 @@ class Variable(NamedTuple):
     check: Check
     single: bool = False
     """Whether the variable has one value. Setting it again replaces a single value and extends a list."""
-    line_by_line: bool = False
-    """Whether each line is checked on its own, so that an error names the right line."""
+    line_by_line: bool = False  # whether each line is checked on its own, so that an error names the right line
 
 
 VARIABLES: dict[str, Variable] = {

@@ -33,8 +33,7 @@ _KATAKANA = re.compile("[ァ-ヺー-ヿ]+")
 
 _URL_LINE = re.compile(r"^[ \t]*URL.*$", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x1f]+")
-SEGMENT_TAG = re.compile(r"<([phl])>", re.IGNORECASE)
-"""A tag that starts a segment in CleanEval's format."""
+SEGMENT_TAG = re.compile(r"<([phl])>", re.IGNORECASE)  # a tag that starts a segment in CleanEval's format
 
 
 def simple_words(text: str) -> list[str]:

@@ -29,10 +29,8 @@ class Arguments(argparse.Namespace):
     """Parsed arguments of a command, and functions that print messages."""
 
     command: str
-    program: str
-    """The program as the user typed it: ``victor clean`` or ``clean.py``."""
-    options: dict[str, str]
-    """Maps the attribute of each option to the option: ``read_only`` to ``--read-only``."""
+    program: str  # the program as the user typed it: ``victor clean`` or ``clean.py``
+    options: dict[str, str]  # maps the attribute of each option to the option: ``read_only`` to ``--read-only``
     quiet = False
 
     def say(self, message: str) -> None:

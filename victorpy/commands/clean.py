@@ -48,8 +48,7 @@ from victorpy.outputs import Output, find_output
 from victorpy.outputs.base import json_line
 from victorpy.sites.grouping import SAMPLE
 
-FEW = 50
-"""Maximum number of pages that are cleaned in this process: starting workers would take longer."""
+FEW = 50  # maximum number of pages that are cleaned in this process: starting workers would take longer
 
 BATCH_OPTIONS = (
     *("jobs", "to", "timeout", "memory", "max_size", "shard_records", "html_field", "url_field", "check_digests"),

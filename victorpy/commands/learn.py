@@ -46,8 +46,7 @@ TARGETS = (5, 20, 50, 100)
 LEAST_FOUND = 0.5
 """Pages with a smaller share of their gold on the page are left out. The gold may be that of another page."""
 
-NONE = "none"
-"""The value of --from that trains a new model."""
+NONE = "none"  # the value of --from that trains a new model
 
 
 class Loaded(NamedTuple):

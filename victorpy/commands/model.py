@@ -19,8 +19,7 @@ from victorpy.commands import Arguments
 from victorpy.errors import ModelError
 from victorpy.model.store import bundled_models, find_model
 
-DIGITS = 12
-"""Number of digits of a digest that are shown."""
+DIGITS = 12  # number of digits of a digest that are shown
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

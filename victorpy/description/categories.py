@@ -44,15 +44,13 @@ from victorpy.sites.grouping import make_folds
 FORMAT = "victorpy categories 1"
 CLASSIFIERS = ("knn", "linear-svm", "logistic")
 WEIGHTS = ("counts", "blocks")
-SEPARATOR = "/"
-"""Separates the levels in the name of a category."""
+SEPARATOR = "/"  # separates the levels in the name of a category
 _FILES = ("terms.tsv", "arrays.npz")
 _KNN_ARRAYS = ("ends", "columns", "weights", "labels", "k")
 _MOST_BYTES = 100_000_000  # of the expanded arrays
 _MOST_TERM_BYTES = 20_000_000
 
-Bag = Mapping[str, float]
-"""Number of times each term occurs on a page, or its weight there."""
+Bag = Mapping[str, float]  # number of times each term occurs on a page, or its weight there
 Floats = npt.NDArray[np.float64]
 Arrays = Mapping[str, Any]
 
@@ -62,10 +60,8 @@ class Settings:
     """Training settings."""
 
     classifier: str = "knn"
-    terms: int = 2000
-    """Number of terms that χ² selects."""
-    k: int = 15
-    """Number of neighbours that vote."""
+    terms: int = 2000  # number of terms that χ² selects
+    k: int = 15  # number of neighbours that vote
     seed: int = 1
     weights: str = "counts"
     """How to weigh a term on a page: by ``counts``, or by the weights of its ``blocks`` (formula 2 of the paper)."""
@@ -84,16 +80,13 @@ class CategoryModel:
     """Assigns a page to one of the user's categories."""
 
     categories: tuple[str, ...]
-    terms: tuple[str, ...]
-    """The selected terms, the most informative first."""
-    idf: Floats
-    """Inverse document frequency of each term."""
+    terms: tuple[str, ...]  # the selected terms, the most informative first
+    idf: Floats  # inverse document frequency of each term
     arrays: Arrays
     """A linear model has `weights` (one row per category) and `intercepts`. A nearest-neighbour model has its training
     pages as sparse rows (`ends`, `columns`, `weights`), their `labels` and `k`."""
     settings: Settings = field(default_factory=Settings)
-    method: str = "default"
-    """Method that cleaned the training pages."""
+    method: str = "default"  # method that cleaned the training pages
     training: Mapping[str, Any] = field(default_factory=dict)
     """Facts about the training data, such as the number of pages."""
 

@@ -17,8 +17,7 @@ from victorpy.description.terms import sentences, terms
 from victorpy.description.weights import Vector, keywords, normalised, similarity
 from victorpy.outputs.base import safe_link
 
-SHARE = 0.35
-"""Maximum share of a page's sentences in its abstract."""
+SHARE = 0.35  # maximum share of a page's sentences in its abstract
 _LEAST_WORDS = 5  # words, not counting numbers; shorter texts are headings, dates or measurements
 _WITHOUT_FULL_STOPS = frozenset(["lo", "th"])
 """Languages without punctuation at the end of a sentence. Their full stops belong to abbreviations."""

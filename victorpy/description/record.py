@@ -33,16 +33,11 @@ _MOST_OF_CONTENT = 0.8  # share of the kept words
 class Parameters:
     """Parameters of a record, with the paper's symbols."""
 
-    keywords: int = 10
-    """λ: number of keywords."""
-    sentences: int = 15
-    """δ: maximum number of sentences in an abstract."""
-    theta: int = 15
-    """θ: number of keywords by which sentences are chosen."""
-    beta: float = 0.2
-    """β: minimum similarity of a block of links to the content."""
-    spread: float = SPREAD
-    """Share of a block's force that is passed on to the blocks around it."""
+    keywords: int = 10  # λ: number of keywords
+    sentences: int = 15  # δ: maximum number of sentences in an abstract
+    theta: int = 15  # θ: number of keywords by which sentences are chosen
+    beta: float = 0.2  # β: minimum similarity of a block of links to the content
+    spread: float = SPREAD  # share of a block's force that is passed on to the blocks around it
     categories: str = ""
     """Directory of a category model. Without one, records have no category."""
 
@@ -55,35 +50,25 @@ class Parameters:
 class DocView:
     """The record of a page."""
 
-    identifier: str
-    """The page's address, or the name of its file."""
-    type: str
-    """topic, hub or image."""
-    category: str
-    """Category by the user's model, or an empty string."""
+    identifier: str  # the page's address, or the name of its file
+    type: str  # topic, hub or image
+    category: str  # category by the user's model, or an empty string
     title: str
     keywords: tuple[str, ...]
     abstract: str
-    content: str
-    """The topic content, as text."""
-    links: tuple[Link, ...]
-    """Relevant links: links beside the content to pages about the same topic."""
-    main_links: tuple[Link, ...]
-    """The topic content of a hub page."""
-    images: tuple[Link, ...]
-    """The topic content of an image page, with alt texts."""
+    content: str  # the topic content, as text
+    links: tuple[Link, ...]  # relevant links: links beside the content to pages about the same topic
+    main_links: tuple[Link, ...]  # the topic content of a hub page
+    images: tuple[Link, ...]  # the topic content of an image page, with alt texts
     author: str
-    date: str
-    """Date of publication, as ``2024-05-17``."""
+    date: str  # date of publication, as ``2024-05-17``
     language: str
     """Detected language. For a short text, the declared language."""
     site_name: str
-    description: str
-    """The description in the page's metadata."""
+    description: str  # the description in the page's metadata
     confidence: float | None
     """Expected word F1 of the content. None if unknown."""
-    losses: tuple[str, ...]
-    """Descriptions of what was lost or guessed between bytes and blocks."""
+    losses: tuple[str, ...]  # descriptions of what was lost or guessed between bytes and blocks
 
     def fields(self) -> dict[str, Any]:
         """Return the record as plain data for JSON or a table."""

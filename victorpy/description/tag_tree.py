@@ -92,14 +92,10 @@ class Type(StrEnum):
 class Thresholds:
     """Minimum proportions for a block or page to be of a type."""
 
-    hub: float = 0.45
-    """Words in links per word of a block."""
-    image: float = 0.2
-    """Images per word of a block."""
-    page_hub: float = 0.25
-    """Words in hub blocks per word of the central area."""
-    page_image: float = 0.5
-    """Share of words in image blocks of the central area, where images count as words."""
+    hub: float = 0.45  # words in links per word of a block
+    image: float = 0.2  # images per word of a block
+    page_hub: float = 0.25  # words in hub blocks per word of the central area
+    page_image: float = 0.5  # share of words in image blocks of the central area, where images count as words
 
 
 @dataclass(slots=True)
@@ -107,16 +103,13 @@ class Node:
     """A content block: a container and the parts of the page attached to it."""
 
     element: int
-    parent: int
-    """Number of the parent node, -1 for the outermost."""
+    parent: int  # number of the parent node, -1 for the outermost
     children: list[int] = field(default_factory=list)
-    texts: list[int] = field(default_factory=list)
-    """Numbers of the attached texts in the page tree."""
+    texts: list[int] = field(default_factory=list)  # numbers of the attached texts in the page tree
     words: float = 0.0
     link_words: float = 0.0
     links: list[int] = field(default_factory=list)
-    images: list[int] = field(default_factory=list)
-    """Elements of the attached links and images."""
+    images: list[int] = field(default_factory=list)  # elements of the attached links and images
 
     def type(self, thresholds: Thresholds) -> Type:
         if self.words and self.link_words > thresholds.hub * self.words:
@@ -134,8 +127,7 @@ class TagTree:
         self.page = page if isinstance(page, PageTree) else PageTree(page)
         self.kept = kept
         self.nodes: list[Node] = []
-        self.node_of: list[int] = []
-        """The innermost container around each element, which may be the element itself."""
+        self.node_of: list[int] = []  # the innermost container around each element, which may be the element itself
         elements = self.page.elements
         for element, (tag, parent) in enumerate(zip(elements.tag, elements.parent, strict=True)):
             attributes = elements.attributes[element]

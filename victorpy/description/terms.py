@@ -18,8 +18,7 @@ from victorpy.errors import missing, require
 _EXTRA = "docview"
 _PACKAGES = ("dateparser", "extruct", "icu4py", "stopwordsiso")
 
-_ELIDING = frozenset(["ca", "fr", "it"])
-"""Languages that join an article or pronoun to the next word."""
+_ELIDING = frozenset(["ca", "fr", "it"])  # languages that join an article or pronoun to the next word
 _HIRAGANA = re.compile("[ぁ-ゟ]{1,2}")
 
 

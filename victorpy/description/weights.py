@@ -39,10 +39,8 @@ Vector = dict[str, float]
 class Block(NamedTuple):
     """A leaf of the topic content tree."""
 
-    node: int
-    """Number of the container."""
-    is_beside: bool
-    """Whether it is text beside inner containers, not all of the container's text."""
+    node: int  # number of the container
+    is_beside: bool  # whether it is text beside inner containers, not all of the container's text
     texts: Sequence[int]
     force: float
 

@@ -32,8 +32,7 @@ _TEXT = hash_text("#text")
 CELLS = 100_000
 """Maximum number of pairs of children to compare for two pages. Further children count as unmapped."""
 
-Pairs = tuple[tuple[int, int], ...]
-"""Positions of the children of two nodes that are mapped to each other."""
+Pairs = tuple[tuple[int, int], ...]  # positions of the children of two nodes that are mapped to each other
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,12 +41,9 @@ class Node:
 
     label: int
     children: tuple[Node, ...]
-    hash: int
-    """Equal for sub-trees with equal labels in equal order."""
-    size: int
-    """Number of nodes in the sub-tree."""
-    text: int = -1
-    """Number of a text on its page; -1 for an element."""
+    hash: int  # equal for sub-trees with equal labels in equal order
+    size: int  # number of nodes in the sub-tree
+    text: int = -1  # number of a text on its page; -1 for an element
 
     @classmethod
     def of(cls, label: int, children: Sequence[Node] = (), text: int = -1) -> Node:

@@ -34,8 +34,7 @@ from victorpy.sites.page_tree import PageNode, page_tree
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
 THRESHOLDS = tuple(step / 10 for step in range(11))
-CAUTIOUS = 0.9
-"""The threshold for nodes without labels, and for sites without running text."""
+CAUTIOUS = 0.9  # the threshold for nodes without labels, and for sites without running text
 
 FEWEST_PLACES = 5
 
@@ -49,8 +48,7 @@ class Sentence(NamedTuple):
     stop: int = 0
 
 
-Labelled = tuple[Sentence, bool]
-"""A sentence, and whether it is content."""
+Labelled = tuple[Sentence, bool]  # a sentence, and whether it is content
 
 
 class SegmentTree(StyleTree):
@@ -102,11 +100,9 @@ class SentenceEntropy(SiteLabeller):
     stop_words_: frozenset[str] = field(default=frozenset(), init=False)
     thresholds_: dict[ElementNode, float | None] = field(default_factory=dict, init=False)
     """Threshold of each node with labels, or None if the node is noise."""
-    threshold_: float = field(default=0.0, init=False)
-    """The threshold of all other nodes."""
+    threshold_: float = field(default=0.0, init=False)  # the threshold of all other nodes
     guess_: Guess | None = field(default=None, init=False)
-    reason_: str = field(default="", init=False)
-    """How this threshold was chosen."""
+    reason_: str = field(default="", init=False)  # how this threshold was chosen
 
     @property
     def tunes(self) -> bool:

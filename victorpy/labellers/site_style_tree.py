@@ -33,26 +33,19 @@ from victorpy.sites.style_tree import FREQ, LAM, StyleTree, merge_alike
 
 THRESHOLDS = tuple(step / 100 for step in range(101))
 
-CAUTIOUS = 0.4
-"""The threshold for sites without running text."""
+CAUTIOUS = 0.4  # the threshold for sites without running text
 
-GUESS_PAGES = 60
-"""Maximum number of pages whose labels are guessed."""
+GUESS_PAGES = 60  # maximum number of pages whose labels are guessed
 
-GUESS_CHARS = 80
-"""Minimum length of a block that is guessed to be content."""
+GUESS_CHARS = 80  # minimum length of a block that is guessed to be content
 
-GUESS_F1 = 0.75
-"""Minimum word F1 on guessed labels of a threshold that replaces the cautious one."""
+GUESS_F1 = 0.75  # minimum word F1 on guessed labels of a threshold that replaces the cautious one
 
-GUESS_GAIN = 0.05
-"""Minimum gain in word F1 on guessed labels of a threshold that replaces the cautious one."""
+GUESS_GAIN = 0.05  # minimum gain in word F1 on guessed labels of a threshold that replaces the cautious one
 
-GUESS_THRESHOLDS = THRESHOLDS[:91]
-"""Higher thresholds lose facts with common words, which the guess does not see."""
+GUESS_THRESHOLDS = THRESHOLDS[:91]  # higher thresholds lose facts with common words, which the guess does not see
 
-REACH = 10
-"""Number of neighbours on either side that a threshold is averaged with."""
+REACH = 10  # number of neighbours on either side that a threshold is averaged with
 
 LOCAL = {"parts": PART_END, "words": SPACE}
 """The units that can be deleted in kept blocks, and the pattern that separates them."""
@@ -63,8 +56,7 @@ LEAST_FIT = 0.05
 FEWEST_PAGES = FEWEST_WORDS = 3
 """A part with fewer words, or at a place with fewer pages, is deleted only if all its words are locally noisy."""
 
-Example = tuple[Document, Sequence[str]]
-"""A page and the labels of its blocks."""
+Example = tuple[Document, Sequence[str]]  # a page and the labels of its blocks
 
 
 @LABELLERS.register("sst")
@@ -84,8 +76,7 @@ class SiteStyleTree(SiteLabeller):
     tree_: StyleTree | None = field(default=None, init=False)
     judgement_: Judgement | None = field(default=None, init=False)
     guess_: Guess | None = field(default=None, init=False)
-    reason_: str = field(default="", init=False)
-    """How the threshold was chosen."""
+    reason_: str = field(default="", init=False)  # how the threshold was chosen
 
     @property
     def tunes(self) -> bool:

@@ -12,8 +12,7 @@ from victorpy.outputs.anno import load_annotation
 from victorpy.page.same_blocks import find_difference
 from victorpy.research.agreement import SharedPage
 
-_TAGS = {"every": "every tag", "block": "block-level tags"}
-"""The tags that pages are split at, by `Document.split`."""
+_TAGS = {"every": "every tag", "block": "block-level tags"}  # the tags that pages are split at, by `Document.split`
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,14 +29,12 @@ _FRAME_TAGS = ("nav", "header", "footer", "aside")
 _PARTIAL_WEIGHT = 0.2
 
 # Pages whose gold is values, such as the title and the price of a book
-_TREE_PAGES = 60
-"""Number of pages of a site that its style tree is made from."""
+_TREE_PAGES = 60  # number of pages of a site that its style tree is made from
 _TREE_THRESHOLD = 0.4
 _VALUE_PAGES = 10
 """Maximum number of labelled pages of a site. Pages of one site are similar, so more pages add little."""
 _FRAME_WEIGHT = 0.3
-_FIELD_NAMES = 5
-"""Maximum length of a run of noise between two values that may be the names of fields."""
+_FIELD_NAMES = 5  # maximum length of a run of noise between two values that may be the names of fields
 
 _TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 
@@ -52,10 +50,8 @@ class LabelledPage:
     document: Document
     labels: tuple[Label, ...]
     gold: tuple[Gold, ...]
-    weights: tuple[float, ...] | None = None
-    """Weight of each block in training, or None if all blocks count the same."""
-    roles: tuple[Role, ...] = ()
-    """The role of each block, if the annotation has roles."""
+    weights: tuple[float, ...] | None = None  # weight of each block in training, or None if all blocks count the same
+    roles: tuple[Role, ...] = ()  # the role of each block, if the annotation has roles
 
     @property
     def has_segments(self) -> bool:

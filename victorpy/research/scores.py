@@ -139,8 +139,7 @@ class PageResult:
     page_type: str
     scores: dict[str, float]
     """Measures by name. Measures that do not apply to the page are missing."""
-    counts: dict[str, Score] = field(repr=False)
-    """Counts of words or values, for scores that are pooled over pages."""
+    counts: dict[str, Score] = field(repr=False)  # counts of words or values, for scores that are pooled over pages
     blocks: BlockCounts | None = None
     method: str = ""
     fold: int = 0

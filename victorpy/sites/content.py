@@ -26,8 +26,7 @@ class Content:
     __slots__ = ("pages", "sums")
 
     def __init__(self) -> None:
-        self.pages = 0
-        """The pages that have this place, one bit each."""
+        self.pages = 0  # the pages that have this place, one bit each
         self.sums: dict[str, list[Any]] = {}
         """For each feature: the pages that have it, one bit each, then N, then the sum of n log n."""
 

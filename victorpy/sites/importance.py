@@ -13,11 +13,9 @@ from victorpy.sites.content import link_features
 from victorpy.sites.page_tree import PageNode
 from victorpy.sites.style_tree import ElementNode, StyleNode, StyleTree
 
-GAMMA = 0.9
-"""The attenuating factor of equation 2."""
+GAMMA = 0.9  # the attenuating factor of equation 2
 
-EPSILON = 0.01
-"""A feature with less information than this is locally noisy."""
+EPSILON = 0.01  # a feature with less information than this is locally noisy
 
 
 def node_importance(element: ElementNode) -> float:
@@ -42,8 +40,7 @@ class Judged(NamedTuple):
 
     node: float
     composite: float
-    leaf: float
-    """Importance of its content on the pages where it is a leaf; 0 if it never is."""
+    leaf: float  # importance of its content on the pages where it is a leaf; 0 if it never is
     repeated: frozenset[str]
     """Features that pages repeat there. A block that has no other features is noise."""
     highest: float
@@ -53,8 +50,7 @@ class Judged(NamedTuple):
     """
     noisy: bool
     """Whether neither the node, nor its content, nor any node below is more important than the threshold (figure 5)."""
-    meaningful: bool
-    """Whether neither its content nor any node below is noisy."""
+    meaningful: bool  # whether neither its content nor any node below is noisy
 
 
 @dataclass(slots=True)

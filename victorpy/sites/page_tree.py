@@ -18,8 +18,7 @@ from functools import lru_cache
 from victorpy.document import Document
 from victorpy.page.markup import block_level
 
-Key = tuple[str, str]
-"""Tag and display attributes."""
+Key = tuple[str, str]  # tag and display attributes
 
 ROOT = "#root"
 ROOT_KEY, TEXT_KEY = (ROOT, ""), ("#text", "")
@@ -39,10 +38,8 @@ class PageNode:
     def __init__(self, key: Key, blocks: list[int] | None = None) -> None:
         self.key = key
         self.children: list[PageNode] = []
-        self.blocks = blocks or []
-        """The blocks of a leaf."""
-        self.images: list[int] = []
-        """The elements of a leaf that are images."""
+        self.blocks = blocks or []  # the blocks of a leaf
+        self.images: list[int] = []  # the elements of a leaf that are images
 
     def leaves(self) -> Iterator[PageNode]:
         """Yield all nodes without children, in order."""

@@ -22,8 +22,7 @@ from victorpy.sites.page_tree import STYLES
 from victorpy.sites.style_tree import ElementNode, StyleNode, StyleTree
 
 FORMAT = "victorpy style tree 3"
-MOST_BYTES = 64_000_000
-"""Maximum size of a tree before compression."""
+MOST_BYTES = 64_000_000  # maximum size of a tree before compression
 _MOST_PAGES = 1_000_000
 _MOST_WORDS = 10**12
 _DEEPEST = 300  # levels of elements; the pages themselves have at most 256

@@ -16,21 +16,17 @@ from victorpy.errors import ConfigError, suggest
 from victorpy.sites.content import Content, link_features
 from victorpy.sites.page_tree import ROOT, STYLES, Key, PageNode, page_tree
 
-ALIKE = 0.5
-"""Minimum share of common names for elements of different pages to count as the same."""
+ALIKE = 0.5  # minimum share of common names for elements of different pages to count as the same
 
 MOST_KNOWN = 500
 """Below a parent with more names than this, a new name is a new element, since comparing it with all would take too
 long. Typical sites have fifty."""
 
-FREQ = 0.85
-"""Share of a node's pages that have a characteristic feature."""
+FREQ = 0.85  # share of a node's pages that have a characteristic feature
 
-LAM = 0.85
-"""Minimum overlap of characteristic features for two nodes to be merged."""
+LAM = 0.85  # minimum overlap of characteristic features for two nodes to be merged
 
-MOST_COMPARED = 500
-"""Maximum number of siblings that an element is compared with."""
+MOST_COMPARED = 500  # maximum number of siblings that an element is compared with
 
 
 class ElementNode:
@@ -41,13 +37,10 @@ class ElementNode:
     def __init__(self, tag: str, display: str) -> None:
         self.tag = tag
         self.display = display
-        self.pages = 0
-        """The pages that have the element, one bit each."""
+        self.pages = 0  # the pages that have the element, one bit each
         self.styles: dict[tuple[Key, ...], StyleNode] = {}
-        self.known: dict[Key, ElementNode] = {}
-        """The element nodes of all styles by name, if the tree is aligned."""
-        self.content: Content | None = None
-        """The content of the pages on which it is a leaf."""
+        self.known: dict[Key, ElementNode] = {}  # the element nodes of all styles by name, if the tree is aligned
+        self.content: Content | None = None  # the content of the pages on which it is a leaf
 
     @property
     def page_count(self) -> int:
@@ -72,8 +65,7 @@ class StyleNode:
 
     def __init__(self, elements: list[ElementNode]) -> None:
         self.elements = elements
-        self.pages = 0
-        """The pages that have this style here, one bit each."""
+        self.pages = 0  # the pages that have this style here, one bit each
 
     @property
     def page_count(self) -> int:
@@ -81,8 +73,7 @@ class StyleNode:
         return self.pages.bit_count()
 
 
-_Leaves = dict[ElementNode, Counter[str]]
-"""The features of a page at its leaves."""
+_Leaves = dict[ElementNode, Counter[str]]  # the features of a page at its leaves
 
 
 class StyleTree:
@@ -100,8 +91,7 @@ class StyleTree:
 
         They prevent counting a page twice, which would make all its text look repeated.
         """
-        self.t: float | None = None
-        """The threshold that was chosen for the site when the tree was built."""
+        self.t: float | None = None  # the threshold that was chosen for the site when the tree was built
 
     @property
     def aligned(self) -> bool:

@@ -22,8 +22,7 @@ _BEGIN_PASTE, _END_PASTE = "begin paste", "end paste"
 _LONGEST_GAP = 1.0
 """Seconds without a character after which a paste has ended, if the terminal does not report its end."""
 _SMALLEST = (40, 8)
-_ROOM_FOR_ADVICE = 48
-"""Minimum columns for the advice to use a larger terminal."""
+_ROOM_FOR_ADVICE = 48  # minimum columns for the advice to use a larger terminal
 
 
 @dataclass
@@ -58,10 +57,8 @@ class App:
         retrain: bool = False,
     ) -> None:
         self.keys = keys
-        self.pack = True
-        """Whether short blocks that the model is sure are noise share lines."""
-        self.failures: list[str] = []
-        """Errors that are shown again after the program has ended."""
+        self.pack = True  # whether short blocks that the model is sure are noise share lines
+        self.failures: list[str] = []  # errors that are shown again after the program has ended
         self.redraw: Callable[[], None] = lambda: None
         """Redraws the whole screen. The terminal sets it."""
         self._config = config

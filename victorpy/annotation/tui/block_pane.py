@@ -14,8 +14,7 @@ from victorpy.annotation.tui.text import Cell, Row, cut, fit, text_of, text_styl
 
 _SIGNS = {State.CHANGED: "*", State.CONFIRMED: "✓"}
 _JUMP_LETTERS = ascii_letters + digits + punctuation
-_MARGIN = 3
-"""Lines that are kept visible above and below the cursor's block, if there are that many."""
+_MARGIN = 3  # lines that are kept visible above and below the cursor's block, if there are that many
 
 
 class BlockPane:
@@ -23,28 +22,21 @@ class BlockPane:
 
     def __init__(self, session: Session, mark_keys: str = "123456789", pack: bool = True) -> None:
         self.session = session
-        self.pack = pack
-        """Whether short blocks that the model is sure are noise share lines."""
-        self.marks: dict[int, str] = {}
-        """Keys that lead to doubtful blocks."""
+        self.pack = pack  # whether short blocks that the model is sure are noise share lines
+        self.marks: dict[int, str] = {}  # keys that lead to doubtful blocks
         self.letters: dict[int, str] = {}
         """Letters that lead to the blocks on the screen. If there are too many blocks, the last ones have none."""
-        self.shows_letters = False
-        """Whether letters are shown instead of numbers."""
+        self.shows_letters = False  # whether letters are shown instead of numbers
         self._mark_keys = mark_keys
         self._digits = len(str(max(len(session), 1)))
-        self.gutter = 2 + self._digits + 1 + 2 + (4 if session.choices else 3) + 2
-        """Columns before the text."""
+        self.gutter = 2 + self._digits + 1 + 2 + (4 if session.choices else 3) + 2  # columns before the text
         self.layout = PageLayout(session, self.gutter)
         self._width = 0
         self._height = 1
         self._top = 0
-        self._skip = 0
-        """Lines of the topmost block that are above the screen."""
-        self._paged_to: int | None = None
-        """The cursor's block after the last scroll by a page."""
-        self._row_blocks: list[list[tuple[int, int]]] = []
-        """The column and the number of each block, by row."""
+        self._skip = 0  # lines of the topmost block that are above the screen
+        self._paged_to: int | None = None  # the cursor's block after the last scroll by a page
+        self._row_blocks: list[list[tuple[int, int]]] = []  # the column and the number of each block, by row
 
     @property
     def shown(self) -> range:

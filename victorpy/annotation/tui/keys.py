@@ -10,8 +10,7 @@ from victorpy.config import Config
 from victorpy.document import Label
 from victorpy.errors import suggest
 
-VARIABLE = "annotate-key-"
-"""Prefix of config variables that change the keys of an action."""
+VARIABLE = "annotate-key-"  # prefix of config variables that change the keys of an action
 
 LABEL, LABEL_PATH, LABEL_PLACE = "label-", "all-", "place-"
 """Prefixes of actions that label one block, all blocks with its path, and all blocks at its place in a record."""

@@ -14,38 +14,28 @@ from victorpy.annotation.tui.text import HIT, RIGHT_TO_LEFT, Cell, Row, between,
 from victorpy.document import Block, Document, Label
 from victorpy.page.markup import pieces
 
-MOST_SHOWN = 5_000
-"""Maximum number of visible characters of a block."""
-SECTION_END = "end"
-"""Name of the rule after a section if no other section begins there."""
+MOST_SHOWN = 5_000  # maximum number of visible characters of a block
+SECTION_END = "end"  # name of the rule after a section if no other section begins there
 
-_LISTS = frozenset("table ul ol dl figure".split())
-"""Sections that may begin in the middle of a shared line."""
+_LISTS = frozenset("table ul ol dl figure".split())  # sections that may begin in the middle of a shared line
 _SECTIONS = _LISTS | frozenset("nav header footer aside main article section form dialog".split())
 _INDENTING = frozenset(["ul", "ol", "dl", "dir", "menu", "blockquote", "table"])
 _HEADINGS = {f"h{level}": f"h{level} " for level in range(1, 7)}
 _DEEPEST_INDENT = 5
 
-_LONGEST_SHARED = 40
-"""Maximum columns of a text that shares a line."""
-_SHARED_GUTTER = 5
-"""Columns before a block that follows another block on a line."""
-_LINE_STARTS = 64
-"""Every 64th block starts a line, so that only blocks nearby decide what shares a line."""
-_MOST_KEPT = 2_000
-"""Maximum number of blocks whose layout is cached."""
+_LONGEST_SHARED = 40  # maximum columns of a text that shares a line
+_SHARED_GUTTER = 5  # columns before a block that follows another block on a line
+_LINE_STARTS = 64  # every 64th block starts a line, so that only blocks nearby decide what shares a line
+_MOST_KEPT = 2_000  # maximum number of blocks whose layout is cached
 
 
 class BlockLayout(NamedTuple):
     """A block, ready to be drawn."""
 
-    rule: str
-    """Name of the rule above the block; empty if there is none."""
-    mark: str
-    """Text before the block, such as the level of a heading or a bullet."""
+    rule: str  # name of the rule above the block; empty if there is none
+    mark: str  # text before the block, such as the level of a heading or a bullet
     indent: int
-    lines: list[Row]
-    """Styles are empty, link, heading or hit; see `text_style`."""
+    lines: list[Row]  # styles are empty, link, heading or hit; see `text_style`
     shared_columns: int | None
     """Columns that the block takes on a shared line. None if it needs a line of its own."""
 
@@ -60,8 +50,7 @@ class PageLayout:
 
     def __init__(self, session: Session, gutter: int) -> None:
         self._session = session
-        self._gutter = gutter
-        """Columns before the text of a block."""
+        self._gutter = gutter  # columns before the text of a block
         self._rules, self._breaks = _find_sections(session.document)
         self._made_for: tuple[object, ...] = ()
         self._width = 0

@@ -20,8 +20,7 @@ from victorpy.errors import plural
 if TYPE_CHECKING:
     from victorpy.annotation.tui.app import App
 
-_MARK_KEYS = "1234567890" + ascii_letters
-"""Keys that lead to doubtful blocks, unless they have an action."""
+_MARK_KEYS = "1234567890" + ascii_letters  # keys that lead to doubtful blocks, unless they have an action
 
 
 class PageView(View):
@@ -34,22 +33,18 @@ class PageView(View):
         bound = app.keys.action_of
         free_keys = [key for key in _MARK_KEYS if bound.get(key) in {None, "take-first", "take-second"}]
         self.blocks = BlockPane(self.session, "".join(free_keys), app.pack)
-        self._place = place
-        """Position in the list of pages, such as 2/40."""
+        self._place = place  # position in the list of pages, such as 2/40
         self._facts = FactsPane(self.session, features)
         self._panes: list[tuple[str, Callable[[int, int], list[Row]]]] = [
             *((f"cleaned: {format}", partial(draw_result, self.session, format)) for format in FORMATS),
             ("this block", self._facts.draw),
         ]
         """The title of each side pane, and how it is drawn."""
-        self._pane = 0
-        """Which pane is shown: 1 for the first, 0 for none."""
-        self._blocks_width: int | None = None
-        """Columns of the blocks if there is a side pane."""
+        self._pane = 0  # which pane is shown: 1 for the first, 0 for none
+        self._blocks_width: int | None = None  # columns of the blocks if there is a side pane
         self._is_narrow = False
         self._was_finished = self.session.is_finished
-        self._is_warned = False
-        """Whether the last key caused a warning about unsaved changes."""
+        self._is_warned = False  # whether the last key caused a warning about unsaved changes
         self.actions = self._make_actions()
 
     # Drawing

@@ -16,17 +16,12 @@ from victorpy.errors import plural
 from victorpy.outputs import OUTPUTS, CleanPage
 
 FORMATS = ("text", "markdown", "cleaneval")
-_LEFT_TO_RIGHT = "\u200e"
-"""Prevents terminals that reverse right-to-left text from mixing two panes."""
-_AROUND = 150
-"""Number of blocks that are rendered before and after the cursor, which bounds the cost."""
-_PATIENCE = 0.02
-"""Seconds that a redraw waits for work in the background, which is enough for most pages."""
-_MOST_LINES = 4
-"""Maximum number of lines of a fact."""
+_LEFT_TO_RIGHT = "\u200e"  # prevents terminals that reverse right-to-left text from mixing two panes
+_AROUND = 150  # number of blocks that are rendered before and after the cursor, which bounds the cost
+_PATIENCE = 0.02  # seconds that a redraw waits for work in the background, which is enough for most pages
+_MOST_LINES = 4  # maximum number of lines of a fact
 
-Features = Callable[[Document], Sequence[dict[str, str]]]
-"""Returns the features of every block by name."""
+Features = Callable[[Document], Sequence[dict[str, str]]]  # returns the features of every block by name
 
 
 def draw_result(session: Session, format: str, width: int, height: int) -> list[Row]:

@@ -15,8 +15,7 @@ import urwid
 from victorpy import errors
 from victorpy.document import Label
 
-Cell = tuple[str, str]
-"""The name of a style (see `palette`) and a text."""
+Cell = tuple[str, str]  # the name of a style (see `palette`) and a text
 Row = list[Cell]
 
 LONGEST_WORD = 25
@@ -143,8 +142,7 @@ def text_of(row: Sequence[Cell]) -> str:
 # Labels stand out by their background. Text keeps the terminal's own colours, so that it can be read on light and dark
 # terminals. Without colours there is bold, underlined and reversed text, and every label has its letter.
 
-HIT = "hit"
-"""The style of search hits."""
+HIT = "hit"  # the style of search hits
 _PLAIN = "default"
 _BOLD = ("default,bold", _PLAIN, "bold", "default,bold", _PLAIN)
 _GREY = (_PLAIN, _PLAIN, _PLAIN, "g50", _PLAIN)

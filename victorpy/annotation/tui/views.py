@@ -15,15 +15,11 @@ from victorpy.annotation.tui.text import Row, fit, visible, wrap_after
 if TYPE_CHECKING:
     from victorpy.annotation.tui.app import App
 
-COMFORT = (80, 24)
-"""Columns and lines of the smallest terminal in which everything fits."""
-WHEEL = 3
-"""Number of blocks or lines per turn of the mouse wheel."""
+COMFORT = (80, 24)  # columns and lines of the smallest terminal in which everything fits
+WHEEL = 3  # number of blocks or lines per turn of the mouse wheel
 
-_KEY_COLUMNS = 18
-"""Width of the keys in the help."""
-_FAR = 1_000_000
-"""More lines than a list has."""
+_KEY_COLUMNS = 18  # width of the keys in the help
+_FAR = 1_000_000  # more lines than a list has
 _NOTES = (
     "Each block has its number and its label in front of it. Then comes ✓ if a person confirmed the label, * if a "
     "person changed it, or a number if nobody has decided: 97 means that the model is 97 % sure.",
@@ -39,22 +35,17 @@ _NOTES = (
     "Ctrl-C leaves at once; everything is saved then, too.",
 )
 
-_BAR = 10
-"""Width of the progress bar."""
-_WORK_SECONDS = 0.05
-"""Seconds per tick for reading pages."""
+_BAR = 10  # width of the progress bar
+_WORK_SECONDS = 0.05  # seconds per tick for reading pages
 
-Actions = dict[str, Callable[[], str | None]]
-"""Functions by action, which may return a message."""
+Actions = dict[str, Callable[[], str | None]]  # functions by action, which may return a message
 
 
 class View(ABC):
     """Something that fills the screen. Views need no terminal."""
 
-    trouble = ""
-    """A lasting problem, shown in the bottom line."""
-    is_ready = False
-    """Whether work in the background is done, so that everything can be drawn."""
+    trouble = ""  # a lasting problem, shown in the bottom line
+    is_ready = False  # whether work in the background is done, so that everything can be drawn
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -102,8 +93,7 @@ class ListView(View):
     def __init__(self, app: App) -> None:
         super().__init__(app)
         self.cursor = 0
-        self._height = COMFORT[1]
-        """Number of visible lines."""
+        self._height = COMFORT[1]  # number of visible lines
         self.actions = {
             "down": lambda: self._move(1),
             "up": lambda: self._move(-1),

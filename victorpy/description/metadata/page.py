@@ -53,10 +53,8 @@ class Line(NamedTuple):
     """A short text near the headline."""
 
     text: str
-    previous: str
-    """The previous short text."""
-    element: etree._Element
-    """The element that contains or precedes the text."""
+    previous: str  # the previous short text
+    element: etree._Element  # the element that contains or precedes the text
 
 
 class Page:

@@ -22,8 +22,7 @@ DEEPEST = 8
 MOST_THINGS = 500
 DEEPEST_SCOPES = 16
 MOST_PROPERTIES = 2_000  # extruct's time grows with the square of the number of properties
-MOST_VALUES = 100
-"""Maximum number of values of a property."""
+MOST_VALUES = 100  # maximum number of values of a property
 _COMMENT = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^\s*//.*$|/\*[^*]*\*/", re.MULTILINE)
 _COMMA = re.compile(r",(?=\s*[\]}])")
 _MOST_TEXT, _MOST_PIECES = 10_000, 1_000  # characters of a property, and texts between its tags
@@ -40,12 +39,10 @@ _WRITTEN_ENDS = ("article", "posting", "blogpost")
 class Thing:
     """An item of structured data: an article, a person, the site."""
 
-    types: tuple[str, ...]
-    """Types in schema.org's terms, spelled as on the page."""
+    types: tuple[str, ...]  # types in schema.org's terms, spelled as on the page
     properties: Mapping[str, Any]
     source: str
-    by_id: Mapping[str, dict[str, Any]]
-    """All items of the page that have an ``@id``."""
+    by_id: Mapping[str, dict[str, Any]]  # all items of the page that have an ``@id``
 
     @property
     def is_written(self) -> bool:

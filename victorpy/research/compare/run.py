@@ -35,8 +35,7 @@ from victorpy.research.site_runs import Plan, Shares, cut_key, share_out
 from victorpy.sites.grouping import SITE_KEYS
 
 Result = TypeVar("Result")
-Progress = Callable[[str], object]
-"""Called with the name of every finished page."""
+Progress = Callable[[str], object]  # called with the name of every finished page
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +115,7 @@ class ComparedSite(NamedTuple):
     tuned: int
     learned: dict[str, Learned]
     rows: list[PageResult]  # one row per page and method, page by page
-    ceilings: list[Score]
-    """The number of gold values that occur in the page text, for each page with values as gold."""
+    ceilings: list[Score]  # the number of gold values that occur in the page text, for each page with values as gold
 
 
 def compare_methods(
@@ -155,8 +153,7 @@ class MethodAtSite:
     def __init__(self, method: Method, pages: Sequence[GoldPage], shares: Shares) -> None:
         self.name = method.name
         self.learned = Learned()
-        self.config: Config | None = None
-        """Config that splits pages into blocks; other programs have none."""
+        self.config: Config | None = None  # config that splits pages into blocks; other programs have none
         if method.is_peer:
             extract = load_peer(str(method.method), method.parameters)
             self._run: Callable[[GoldPage], Cleaned] = lambda gold: Cleaned(extract(gold.html))
@@ -202,8 +199,7 @@ class SiteDocuments:
     def __init__(self, pages: Sequence[GoldPage], config: Config) -> None:
         self._pages = pages
         self._config = config
-        self.reads = 0
-        """Number of documents that were read; 0 for a method that does not learn from sites."""
+        self.reads = 0  # number of documents that were read; 0 for a method that does not learn from sites
 
     def __iter__(self) -> Iterator[Document]:
         for page in self._pages:

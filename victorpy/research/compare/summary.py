@@ -19,10 +19,8 @@ from victorpy.research.statistics import compare, interval, mean
 TRAINED_ON = {"default": ("wcxb", "dragnet", "l3s", "cleaneval"), "cleaneval": ("cleaneval",)}
 """Training data of bundled models whose meta.json does not record it: these kinds, without HELD_OUT directories."""
 HELD_OUT = "test"
-FEW_SITES, PAGES_PER_SITE = 50, 3
-"""A data set with more sites, or with fewer pages per site, has no scores by site."""
-MOST_DISPUTED = 20
-"""Number of pages that are listed because methods differ most on them."""
+FEW_SITES, PAGES_PER_SITE = 50, 3  # a data set with more sites, or with fewer pages per site, has no scores by site
+MOST_DISPUTED = 20  # number of pages that are listed because methods differ most on them
 
 
 def training_sets(model: str, sets: Sequence[str]) -> list[str]:

@@ -25,8 +25,7 @@ import numpy as np
 from victorpy.research.mining.cleaning import Matrix
 
 CONFIGURATIONS = (1, 2, 3, 4)
-Cell = tuple[int, str]
-"""The vertical (0 or 1) and the site."""
+Cell = tuple[int, str]  # the vertical (0 or 1) and the site
 
 
 class Case(NamedTuple):
@@ -38,8 +37,7 @@ class Case(NamedTuple):
     accuracy: float
 
 
-Cases = dict[tuple[str, str], dict[int, list[Case]]]
-"""The cases by pair of verticals and configuration."""
+Cases = dict[tuple[str, str], dict[int, list[Case]]]  # the cases by pair of verticals and configuration
 
 
 def training_sites(configuration: int, first: Sequence[str], second: Sequence[str]) -> list[tuple[str, str]]:

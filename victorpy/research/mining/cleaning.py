@@ -35,8 +35,7 @@ from victorpy.sites.grouping import SITE_KEYS, draw_sample
 NONE = "none"
 """Name of the method that does not clean. It keeps all text."""
 
-Matrix = Any
-"""A sparse matrix of scipy with a row per page and a column per term."""
+Matrix = Any  # a sparse matrix of scipy with a row per page and a column per term
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +48,7 @@ class MinedPage:
     url: str
     values: tuple[str, ...]
     """Words in lower case, separated by one space. Values without a word are left out."""
-    packed: bytes
-    """The HTML, compressed: a site may have pages in several verticals, and is cleaned as a whole."""
+    packed: bytes  # the HTML, compressed: a site may have pages in several verticals, and is cleaned as a whole
 
 
 def parse_methods(names: str, allow_code: bool = False) -> list[Method]:

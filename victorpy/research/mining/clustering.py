@@ -24,8 +24,7 @@ import numpy.typing as npt
 from victorpy.research.mining.cleaning import Matrix
 from victorpy.research.site_runs import map_in_jobs
 
-Points = Any
-"""A matrix with a row per page: sparse, or dense after reduction."""
+Points = Any  # a matrix with a row per page: sparse, or dense after reduction
 Numbers = npt.NDArray[np.int64]
 
 BINS = 10

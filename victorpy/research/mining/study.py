@@ -39,8 +39,7 @@ class Settings:
     sample: int = SAMPLE  # maximum number of pages per site that a method learns from
     limit: int = 0  # maximum number of pages per site and vertical; 0 for all
     runs: int = 800
-    dimensions: int = 100
-    """Dimensions that pages are reduced to before they are clustered; 0 for no reduction."""
+    dimensions: int = 100  # dimensions that pages are reduced to before they are clustered; 0 for no reduction
     cluster_pages: int = 0  # number of randomly sampled pages that are clustered; 0 for all
     seed: int = 1
     jobs: int = 1

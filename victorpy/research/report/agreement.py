@@ -14,8 +14,7 @@ _TASKS = {
 _MAIN_TASKS = ("labels", "content")
 _MOST_PAGES = 20
 _IN_LINE, _IN_TABLE = 70, 300  # characters of a block's text that are shown
-_MOST_PAIRS = 3
-"""A terminal shows the confusion tables of at most this many pairs; reports show all."""
+_MOST_PAIRS = 3  # a terminal shows the confusion tables of at most this many pairs; reports show all
 
 _UNDEFINED = "A dash means that kappa is not defined, because everybody put all blocks into one class."
 

@@ -22,8 +22,7 @@ from typing import Any
 from victorpy.errors import DataError, visible
 from victorpy.research.report.plots import NO_PLOTS, Plot, can_draw, draw_svg
 
-Scores = Mapping[str, Any]
-"""The content of scores.json."""
+Scores = Mapping[str, Any]  # the content of scores.json
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +37,7 @@ class Section:
     plots: tuple[Plot, ...] = ()
     look: str = ""
     """Class of the HTML table in page.css. Without a class, the first column is text and the others are numbers."""
-    links: Sequence[str] = ()
-    """For each row the address that its first cell links to in HTML, or an empty string."""
+    links: Sequence[str] = ()  # for each row the address that its first cell links to in HTML, or an empty string
     in_markdown: bool = True
 
 

@@ -10,8 +10,7 @@ from victorpy.errors import plural
 from victorpy.research.report import plots
 from victorpy.research.report.base import Report, Scores, Section, interval, percent
 
-_TRAINED, _UNKNOWN = "†", "?"
-"""Marks after the name of a model that was trained on a data set, or may have been."""
+_TRAINED, _UNKNOWN = "†", "?"  # marks after the name of a model that was trained on a data set, or may have been
 _MARKS = {True: f" {_TRAINED}", None: f" {_UNKNOWN}", False: ""}
 _MEASURE_TITLES = {"words_f1": "Words F1", "value_recall": "Share of values kept"}
 _NEEDS = {

@@ -9,12 +9,9 @@ from victorpy.research.report.base import html_page, text
 from victorpy.sites.importance import Judged, Judgement
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
-MOST_CHILDREN = 60
-"""Maximum number of children shown below an element; further ones are only counted."""
-OPEN_LEVELS = 14
-"""Number of levels that are open initially."""
-EXAMPLES = 8
-"""Number of words shown for a leaf."""
+MOST_CHILDREN = 60  # maximum number of children shown below an element; further ones are only counted
+OPEN_LEVELS = 14  # number of levels that are open initially
+EXAMPLES = 8  # number of words shown for a leaf
 
 _SIGNS = {"noise": "-", "content": "+", "mixed": " "}
 _STYLE = """
