@@ -182,7 +182,7 @@ def plan_of(arguments: Arguments, method: Method, jobs: int = 1, **settings: Any
     largest = positive(arguments, "max_size", reading.most_bytes / 1e6)
     return Plan(
         format=arguments.format,
-        parts=parts_of(arguments),
+        parts=Parts.of(arguments.include, arguments.exclude, arguments.headline or ""),
         filters=filters_of(arguments),
         method=method,
         limits=Limits(jobs, positive(arguments, "timeout", limits.deadline), int(memory * 1e6)),
@@ -198,11 +198,6 @@ def plan_of(arguments: Arguments, method: Method, jobs: int = 1, **settings: Any
         dedup=dedup_of(arguments),
         **settings,
     )
-
-
-def parts_of(arguments: Arguments) -> Parts:
-    """Return the parts of the page to keep or drop. Raises if a name is wrong."""
-    return Parts.of(arguments.include, arguments.exclude, arguments.headline or "")
 
 
 def filters_of(arguments: Arguments) -> Filters:

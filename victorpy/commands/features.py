@@ -18,9 +18,8 @@ from victorpy.research.report.base import aligned
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-c", "--config", metavar="NAME", default="default", help="a shipped config or a file (default: default)"
-    )
+    config = "a shipped config or a file (default: default)"
+    parser.add_argument("-c", "--config", metavar="NAME", default="default", help=config)
     parser.add_argument("--used", action="store_true", help="show only the features that the config uses")
 
 

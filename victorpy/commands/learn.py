@@ -65,13 +65,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--from", dest="origin", metavar="MODEL", help=f"{origin} (default: what is best, from {DEFAULT})")
     add("-c", "--config", metavar="NAME", help="train a new model with this config: a shipped name or a file")
     add("-o", "--output", metavar="MODEL", type=Path, help="model directory (default: models/adapted or models/CONFIG)")
-    add(
-        "--replay",
-        type=float,
-        metavar="W",
-        default=WEIGHT,
-        help=f"weight of general pages, which keeps them as they are (default: {WEIGHT:g}; 0: none)",
-    )
+    replay = f"weight of general pages, which keeps them as they are (default: {WEIGHT:g}; 0: none)"
+    add("--replay", type=float, metavar="W", default=WEIGHT, help=replay)
     add("--only-confirmed", action="store_true", help="leave out files with unconfirmed labels")
     add_allow_code(add)
     add_site_key(parser)

@@ -39,7 +39,6 @@ def run(arguments: Arguments) -> int:
     require_sklearn()
     names = ("sample", "limit", "runs", "dimensions", "cluster_pages", "seed", "jobs")
     settings = Settings(**{name: getattr(arguments, name) for name in names})
-    settings.check()
     if arguments.output:
         check_directory(arguments.output)
     methods = parse_methods(arguments.methods, arguments.allow_code)

@@ -57,8 +57,10 @@ def make_card(name: str, directory: Path, meta: Mapping[str, Any]) -> dict[str, 
     if training.get("data"):
         card["data"] = ", ".join(training["data"])
     if "parent" in training:
-        parent = training["parent"]
-        card["parent"] = f"{_name_of(parent['digest'])}, trained on {parent['training']['pages']:,} pages"
+        parent, pages = training["parent"]["digest"], training["parent"]["training"]["pages"]
+        names = [name for name in bundled_models() if read_meta(find_model(name))["digest"] == parent]
+        digest = f"digest {parent[:DIGITS]}"
+        card["parent"] = f"{f'{names[0]} ({digest})' if names else digest}, trained on {pages:,} pages"
         scores = ", ".join(f"{what} {score:.3f}" for what, score in training["word_f1"].items())
         card["choice"] = training["chosen"]
         card["word F1"] = f"{scores} (cross-validation over {training['folds']})"
@@ -69,11 +71,3 @@ def make_card(name: str, directory: Path, meta: Mapping[str, Any]) -> dict[str, 
     if code:
         card["code"] = f"contains Python code, which runs only with --allow-code: {', '.join(code)}"
     return card
-
-
-def _name_of(digest: str) -> str:
-    """Return the name of the bundled model with a digest, or the digest."""
-    for name in bundled_models():
-        if read_meta(find_model(name))["digest"] == digest:
-            return f"{name} (digest {digest[:DIGITS]})"
-    return f"digest {digest[:DIGITS]}"

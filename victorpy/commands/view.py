@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 from victorpy.base.parameters import split_name
+from victorpy.base.words import SEGMENT_TAG
 from victorpy.cleaner import Cleaner
 from victorpy.commands import Arguments
 from victorpy.commands._shared import add_allow_code
@@ -29,7 +30,7 @@ from victorpy.outputs.anno import load_anno
 from victorpy.page.decode import decode
 from victorpy.peers import is_peer, load_peer
 from victorpy.research.align import Gold, align
-from victorpy.research.datasets import has_segment_tags, parse_cleaneval
+from victorpy.research.datasets import parse_cleaneval
 from victorpy.research.report.views import Column, render_view
 
 
@@ -39,13 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--gold", type=Path, help="an .anno file or a text file, with or without CleanEval's tags")
     against = "an installed program such as trafilatura, a method, or another model"
     add("--against", metavar="OTHER", help=against)
-    add(
-        "-m",
-        "--model",
-        metavar="NAME",
-        default=DEFAULT,
-        help="name of a bundled model, or a model directory (default: default)",
-    )
+    model = "name of a bundled model, or a model directory (default: default)"
+    add("-m", "--model", metavar="NAME", default=DEFAULT, help=model)
     add_allow_code(add)
     add("--url", help="address of the page")
     add("-o", "--output", type=Path, metavar="FILE", help="output file (default: standard output)")
@@ -77,7 +73,7 @@ def _gold_labels(path: Path, page: CleanPage, cleaner: Cleaner) -> tuple[Label, 
         return annotated.labels
     text = decode(path.read_bytes()).text
     _, segments = parse_cleaneval(text)
-    if not has_segment_tags(text):  # let the page's markup decide what is a heading or a list item
+    if not SEGMENT_TAG.search(text):  # let the page's markup decide what is a heading or a list item
         segments = tuple(Gold(segment.text) for segment in segments)
     return align(page.document, segments, cleaner.config.cuts.block_level)
 

@@ -90,7 +90,9 @@ def describe(
     losses = page.document.losses
     if len(page.labels) > MOST_BLOCKS:
         losses += (f"keywords, abstract and links come from the first {MOST_BLOCKS:,} of {len(page.labels):,} blocks",)
-        page = _first_section(page)
+        fields = ("labels", "probabilities", "content", "spans", "roles")
+        first = {name: getattr(page, name)[:MOST_BLOCKS] for name in fields}
+        page = replace(page, document=section(page.document, 0, MOST_BLOCKS), **first)
     language = page.language or language_of(text, metadata.language)
     whole = TagTree(page.document)
     content = content_tree(page, whole.page)
@@ -117,13 +119,6 @@ def describe(
         confidence=page.confidence,
         losses=losses,
     )
-
-
-def _first_section(page: CleanPage) -> CleanPage:
-    """Return the first `MOST_BLOCKS` blocks of a page."""
-    fields = ("labels", "probabilities", "content", "spans", "roles")
-    cut = {name: getattr(page, name)[:MOST_BLOCKS] for name in fields}
-    return replace(page, document=section(page.document, 0, MOST_BLOCKS), **cut)
 
 
 @cache

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import import_module
-from typing import Any
 
 from victorpy.base.language import primary
 from victorpy.base.words import icu_pieces, icu_words
@@ -26,14 +24,6 @@ _HIRAGANA = re.compile("[ぁ-ゟ]{1,2}")
 def check_packages() -> None:
     """Raise once, before the first page, if a package of the docview extra is not installed."""
     require(_PACKAGES, _EXTRA, "telling what pages are about")
-
-
-def import_extra(module: str, purpose: str) -> Any:
-    """Import a module of the docview extra. Raises an error with the install command if it is not installed."""
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        raise missing(module.partition(".")[0], _EXTRA, purpose) from error
 
 
 def terms(text: str, language: str = "") -> list[str]:
@@ -81,6 +71,9 @@ def sentences(text: str, language: str = "") -> list[str]:
 @cache
 def stop_words(language: str) -> frozenset[str]:
     """Return the stop words of a language, or English stop words if there is no list."""
-    stopwordsiso = import_extra("stopwordsiso", "telling keywords from stop words")
+    try:
+        import stopwordsiso
+    except ModuleNotFoundError as error:
+        raise missing("stopwordsiso", _EXTRA, "telling keywords from stop words") from error
     listed = language if language in stopwordsiso.langs() else "en"
     return frozenset(map(str.lower, stopwordsiso.stopwords(listed)))

@@ -22,8 +22,8 @@ ENOUGH = 0.5
 # Maximum number of positions in the gold that are tried for a block that is out of order. Limits the time per page.
 MOST_PLACES = 100
 
-_HEADERS = frozenset("h1 h2 h3 h4 h5 h6".split())
-_ITEMS = frozenset("li dt dd".split())
+_LABEL_OF_TAG = dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), Label.HEADER)
+_LABEL_OF_TAG |= dict.fromkeys(("li", "dt", "dd"), Label.LIST)
 
 
 class Gold(NamedTuple):
@@ -49,18 +49,10 @@ def align(document: Document, gold: Sequence[Gold], block_level: frozenset[str])
             tags = [tag.lstrip("/") for tag in block.distance]
             breaks = [tag for tag in tags if tag in block_level]
             is_continued = block.index == last_content + 1 and breaks in ([], ["br"])
-        labels.append(Label.CONTINUATION if is_continued else gold_label or _label_by_markup(block))
+        by_markup = next((_LABEL_OF_TAG[tag] for tag in reversed(block.containers) if tag in _LABEL_OF_TAG), None)
+        labels.append(Label.CONTINUATION if is_continued else gold_label or by_markup or Label.PARAGRAPH)
         last_segment, last_content = segment, block.index
     return tuple(labels)
-
-
-def _label_by_markup(block: Block) -> Label:
-    for tag in reversed(block.containers):
-        if tag in _HEADERS:
-            return Label.HEADER
-        if tag in _ITEMS:
-            return Label.LIST
-    return Label.PARAGRAPH
 
 
 class _Alignment:

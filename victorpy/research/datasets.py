@@ -19,6 +19,7 @@ from pathlib import Path
 from lxml import etree
 
 from victorpy.base.registry import Registry
+from victorpy.base.words import SEGMENT_TAG
 from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.errors import AnnotationError, DataError, VictorError
@@ -114,7 +115,6 @@ def read_annotations(directory: Path, warn: Warn) -> Iterator[GoldPage]:
         yield GoldPage(name, content, gold, annotated.document.url, page_type, annotation=path)
 
 
-_SEGMENT = re.compile(r"<([phl])>", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _REFERENCE = re.compile(r"&(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
 _WRAPPER_ID = re.compile(rb"<text\b[^>]*?\bid\s*=\s*[\"']?([^\"'>\s]+)", re.IGNORECASE)
@@ -141,11 +141,6 @@ def read_cleaneval(directory: Path, warn: Warn) -> Iterator[GoldPage]:
             yield GoldPage(str(page.relative_to(directory).with_suffix("")), content, gold_segments, url)
 
 
-def has_segment_tags(text: str) -> bool:
-    """Whether a gold text is in CleanEval's format."""
-    return _SEGMENT.search(text) is not None
-
-
 def parse_cleaneval(text: str) -> tuple[str, tuple[Gold, ...]]:
     """Read the URL and the segments of a gold text. Text before the first tag is a paragraph.
 
@@ -160,7 +155,7 @@ def parse_cleaneval(text: str) -> tuple[str, tuple[Gold, ...]]:
     first_line, _, rest = text.lstrip().partition("\n")
     if first_line.upper().startswith("URL:"):
         url, text = first_line[4:].strip(), rest
-    tags_and_texts = ["p", *_SEGMENT.split(text)]
+    tags_and_texts = ["p", *SEGMENT_TAG.split(text)]
     gold = []
     for tag, body in zip(tags_and_texts[::2], tags_and_texts[1::2], strict=True):
         if decoded := _REFERENCE.sub(lambda reference: html.unescape(reference[0]), body).strip():
@@ -285,9 +280,10 @@ def read_pages(directory: Path, warn: Warn) -> Iterator[GoldPage]:
     directories. ``"partial": true`` marks a gold that is only a part of the content. A NAME.txt may have CleanEval's
     tags.
     """
-    if next(directory.glob("**/pages.jsonl"), None) is None:
+    indexes = sorted(directory.glob("**/pages.jsonl"))
+    if not indexes:
         yield from _read_folder(directory, warn)
-    for index in sorted(directory.glob("**/pages.jsonl")):
+    for index in indexes:
         for number, line in enumerate(_read_gold(index, warn).split("\n"), 1):
             try:
                 record = json.loads(line)
@@ -315,7 +311,7 @@ def _read_folder(directory: Path, warn: Warn) -> Iterator[GoldPage]:
     for gold_file in sorted(set(directory.glob("**/*.txt")) - set(gold_files)):
         warn(f"{gold_file}: no page {gold_file.stem}.html")
     for page, content, _, text in _read_pairs(pages, gold_files, warn):
-        url, gold = parse_cleaneval(text) if has_segment_tags(text) else ("", (Gold(text),))
+        url, gold = parse_cleaneval(text) if SEGMENT_TAG.search(text) else ("", (Gold(text),))
         name = str(page.relative_to(directory).with_suffix(""))
         page_type = page.parent.name if page.parent != directory else ""
         yield GoldPage(name, content, gold, url or _guess_address(content), page_type)

@@ -25,6 +25,10 @@ _NAMED_KEYS |= {f"f{number}" for number in range(1, 21)}
 """urwid's names of keys that are not characters."""
 
 
+_SAME_PATH = "all undecided blocks with the same path"
+_SAME_PLACE = "all undecided blocks at this place in their records"
+
+
 class Binding(NamedTuple):
     """An action, its keys, and what it does."""
 
@@ -40,20 +44,9 @@ GROUPS: dict[str, list[Binding]] = {
         Binding("confirm-rest", ("a",), "confirm the labels of all undecided blocks"),
         Binding("repeat", (".",), "repeat the last action here"),
         Binding("clear", ("x", "delete"), "clear the decision: the block is undecided again"),
+        *(Binding(f"{LABEL_PATH}{label}", (label[0].upper(),), f"label as {label}: {_SAME_PATH}") for label in Label),
         *(
-            Binding(
-                f"{LABEL_PATH}{label}",
-                (label[0].upper(),),
-                f"label as {label}: all undecided blocks with the same path",
-            )
-            for label in Label
-        ),
-        *(
-            Binding(
-                f"{LABEL_PLACE}{label}",
-                (f"meta {label[0]}",),
-                f"label as {label}: all undecided blocks at this place in their records",
-            )
+            Binding(f"{LABEL_PLACE}{label}", (f"meta {label[0]}",), f"label as {label}: {_SAME_PLACE}")
             for label in Label
         ),
     ],

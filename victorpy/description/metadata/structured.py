@@ -98,18 +98,16 @@ def read_json_ld(root: etree._Element) -> list[Thing]:
     """Return the items in a page's scripts, in order. Damaged scripts are skipped."""
     items = []
     for script in root.iter("script"):
-        if script.get("type") == "application/ld+json":
-            with suppress(ValueError, RecursionError):  # only this script is lost
-                items += _as_list(_read_json(script.text or ""))
+        if script.get("type") != "application/ld+json":
+            continue
+        text = script.text or ""
+        with suppress(ValueError, RecursionError):  # only this script is lost
+            try:
+                value = json.loads(text, strict=False)
+            except ValueError:  # it may have comments, and a comma or semicolon too many
+                value = json.loads(_COMMA.sub("", _COMMENT.sub("", text)).strip(" \n\r\t;"), strict=False)
+            items += _as_list(value)
     return _things(items, "json-ld")
-
-
-def _read_json(text: str) -> Any:
-    """Read JSON that may contain line ends in strings, comments, and a comma or semicolon too many."""
-    try:
-        return json.loads(text, strict=False)
-    except ValueError:
-        return json.loads(_COMMA.sub("", _COMMENT.sub("", text)).strip(" \n\r\t;"), strict=False)
 
 
 class TooManyItemsError(Exception):

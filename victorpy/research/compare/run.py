@@ -162,7 +162,11 @@ class MethodAtSite:
         self.config = config = cleaner.config
         if cleaner.labeller.wants_site:
             documents = SiteDocuments([pages[index] for index in shares.learned], config)
-            labels = _given_labels(pages, shares, config)
+            labels: Labels = None
+            if shares.tuned:
+                tuned = {index: _read_document(pages[index], config) for index in shares.tuned}
+                labels_of = {index: gold_labels(pages[index], document, config) for index, document in tuned.items()}
+                labels = [labels_of.get(index) or None for index in shares.learned]
             labeller, seconds, error = _timed(lambda: method.load().labeller.at_site(documents, labels))
             self.learned = Learned(min(documents.reads, len(shares.learned)), seconds, error)
             if labeller:
@@ -212,18 +216,6 @@ def _read_document(page: GoldPage, config: Config) -> Document:
         return read_document(page.html, config, page.url or None, source=page.name)
     except VictorError:  # not a page, for example a picture
         return Document((), Elements())
-
-
-def _given_labels(pages: Sequence[GoldPage], shares: Shares, config: Config) -> Labels:
-    """Return the gold labels of the tuned pages, and None for the other pages that are learned from."""
-    if not shares.tuned:
-        return None
-    labels: list[Sequence[str] | None] = []
-    for index in shares.learned:
-        is_tuned = index in shares.tuned
-        document = _read_document(pages[index], config) if is_tuned else None
-        labels.append(gold_labels(pages[index], document, config) if document and document.blocks else None)
-    return labels
 
 
 class Ruler:

@@ -44,8 +44,7 @@ class Settings:
     seed: int = 1
     jobs: int = 1
 
-    def check(self) -> None:
-        """Raise an error if a number is too small."""
+    def __post_init__(self) -> None:
         for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise DataError(f"`{name}` must be at least {least}, not {getattr(self, name)}")
@@ -75,7 +74,6 @@ def mine(
 ) -> dict[str, Any]:
     """Mine pages before cleaning and after each method, and return the content of scores.json."""
     require_sklearn()
-    settings.check()
     check_pages(pages)
     cleaned = clean_all(pages, methods, settings.sample, settings.seed, settings.jobs, progress)
     check_pages(cleaned.pages)
