@@ -33,11 +33,7 @@ def read_array(file: io.BytesIO, what: str) -> npt.NDArray[Any]:
 
 
 def checked(
-    array: npt.NDArray[Any],
-    dtype: npt.DTypeLike,
-    what: str,
-    lowest: float = -LARGEST,
-    highest: float = LARGEST,
+    array: npt.NDArray[Any], dtype: npt.DTypeLike, what: str, lowest: float = -LARGEST, highest: float = LARGEST
 ) -> npt.NDArray[Any]:
     """Return an array with this type. Raises ValueError if the kind of number is another or a value is out of range."""
     wanted = np.dtype(dtype)

@@ -11,7 +11,6 @@ import numpy.typing as npt
 Hashes = npt.NDArray[np.uint64]
 
 MASK = (1 << 64) - 1  # reduces an integer to 64 bits
-
 _MAX_HASHES = 2_000_000  # bounds memory, however many pages are added
 _MAX_PENDING = 500_000
 _BASE = 0x9E3779B97F4A7C15

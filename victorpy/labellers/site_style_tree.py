@@ -34,17 +34,11 @@ from victorpy.sites.style_tree import FREQ, LAM, StyleTree, merge_alike
 THRESHOLDS = tuple(step / 100 for step in range(101))
 
 CAUTIOUS = 0.4  # the threshold for sites without running text
-
 GUESS_PAGES = 60  # maximum number of pages whose labels are guessed
-
 GUESS_CHARS = 80  # minimum length of a block that is guessed to be content
-
 GUESS_F1 = 0.75  # minimum word F1 on guessed labels of a threshold that replaces the cautious one
-
 GUESS_GAIN = 0.05  # minimum gain in word F1 on guessed labels of a threshold that replaces the cautious one
-
 GUESS_THRESHOLDS = THRESHOLDS[:91]  # higher thresholds lose facts with common words, which the guess does not see
-
 REACH = 10  # number of neighbours on either side that a threshold is averaged with
 
 LOCAL = {"parts": PART_END, "words": SPACE}
@@ -101,11 +95,7 @@ class SiteStyleTree(SiteLabeller):
         return self.with_tree(tree, examples, pages)
 
     def with_tree(
-        self,
-        tree: StyleTree,
-        examples: Sequence[Example] = (),
-        pages: Sequence[Document] = (),
-        name: str = "the tree",
+        self, tree: StyleTree, examples: Sequence[Example] = (), pages: Sequence[Document] = (), name: str = "the tree"
     ) -> Self:
         """Use an existing tree, and choose the threshold from examples or, if it is `auto`, from pages.
 

@@ -14,7 +14,6 @@ from victorpy.sites.page_tree import PageNode
 from victorpy.sites.style_tree import ElementNode, StyleNode, StyleTree
 
 GAMMA = 0.9  # the attenuating factor of equation 2
-
 EPSILON = 0.01  # a feature with less information than this is locally noisy
 
 

@@ -23,9 +23,7 @@ MOST_KNOWN = 500
 long. Typical sites have fifty."""
 
 FREQ = 0.85  # share of a node's pages that have a characteristic feature
-
 LAM = 0.85  # minimum overlap of characteristic features for two nodes to be merged
-
 MOST_COMPARED = 500  # maximum number of siblings that an element is compared with
 
 

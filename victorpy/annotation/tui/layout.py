@@ -16,7 +16,6 @@ from victorpy.page.markup import pieces
 
 MOST_SHOWN = 5_000  # maximum number of visible characters of a block
 SECTION_END = "end"  # name of the rule after a section if no other section begins there
-
 _LISTS = frozenset("table ul ol dl figure".split())  # sections that may begin in the middle of a shared line
 _SECTIONS = _LISTS | frozenset("nav header footer aside main article section form dialog".split())
 _INDENTING = frozenset(["ul", "ol", "dl", "dir", "menu", "blockquote", "table"])

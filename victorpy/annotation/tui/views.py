@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 COMFORT = (80, 24)  # columns and lines of the smallest terminal in which everything fits
 WHEEL = 3  # number of blocks or lines per turn of the mouse wheel
-
 _KEY_COLUMNS = 18  # width of the keys in the help
 _FAR = 1_000_000  # more lines than a list has
 _NOTES = (

@@ -6,11 +6,7 @@ from victorpy.document import Label
 from victorpy.errors import plural
 from victorpy.research.report.base import Report, Scores, Section, percent, score
 
-_TASKS = {
-    "labels": "five labels",
-    "content": "content/noise",
-    **{str(label): f"{label}/rest" for label in Label},
-}
+_TASKS = {"labels": "five labels", "content": "content/noise", **{str(label): f"{label}/rest" for label in Label}}
 _MAIN_TASKS = ("labels", "content")
 _MOST_PAGES = 20
 _IN_LINE, _IN_TABLE = 70, 300  # characters of a block's text that are shown
