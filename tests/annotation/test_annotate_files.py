@@ -434,8 +434,8 @@ def test_pages_without_text_are_finished_and_broken_ones_are_not(tmp_path):
     pages = Pages(tmp_path, CONFIG, None)
     while pages.work(1):
         pass
-    found = {entry.name: entry for entry in pages.entries}
-    assert [found[name].is_finished for name in ("empty.html", "binary.html", "tea.html")] == [True, False, False]
-    assert found["empty.html"].progress == 1
-    assert found["binary.html"].status.problem
-    assert "binary.html" not in found["binary.html"].status.problem  # the list shows the name anyway
+    entries = {entry.name: entry for entry in pages.entries}
+    assert [entries[name].is_finished for name in ("empty.html", "binary.html", "tea.html")] == [True, False, False]
+    assert entries["empty.html"].progress == 1
+    assert entries["binary.html"].status.problem
+    assert "binary.html" not in entries["binary.html"].status.problem  # the list shows the name anyway

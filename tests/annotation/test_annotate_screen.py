@@ -109,7 +109,7 @@ def test_a_text_is_fitted_to_a_width(text, width):
 
 
 def test_every_style_that_is_drawn_is_in_the_palette():
-    known = {entry[0] for entry in palette()}
+    styles = {entry[0] for entry in palette()}
     two = tuple(Choice(str(label), (label,) * 8, (True, False) * 4) for label in (Label.OTHER, Label.LIST))
     for choices in ((), two):
         session = session_of(CUPS, (Label.OTHER, Label.HEADER) * 4, (0.9, 0.5) * 4, choices=choices)
@@ -117,7 +117,7 @@ def test_every_style_that_is_drawn_is_in_the_palette():
             session.act(label)
         session.extend(1)
         drawn = {style for row in BlockPane(session).rows(80, 40) for style, _ in row}
-        assert drawn <= known
+        assert drawn <= styles
         canvas_of(BlockPane(session).rows(80, 40), 80)
 
 
@@ -311,7 +311,7 @@ def test_paging_shows_all_of_a_page_once():
     pane = BlockPane(session)
 
     def seen():
-        return [int(found[1]) for row in pane.rows(80, 20) if (found := re.search(r"Block (\d+) here", text_of(row)))]
+        return [int(match[1]) for row in pane.rows(80, 20) if (match := re.search(r"Block (\d+) here", text_of(row)))]
 
     screens = [seen()]
     while screens[-1][-1] < 99:
@@ -337,7 +337,7 @@ def test_paging_through_long_paragraphs_repeats_only_a_few_lines(lines, height, 
     session.move(0 if step > 0 else len(session) - 1)
 
     def screen():
-        return [int(found[1]) for row in pane.rows(71, height) if (found := re.search(r" x(\d+)x", text_of(row)))]
+        return [int(match[1]) for row in pane.rows(71, height) if (match := re.search(r" x(\d+)x", text_of(row)))]
 
     screens = [[], screen()]
     while screens[-1] != screens[-2]:

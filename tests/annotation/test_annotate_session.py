@@ -253,12 +253,12 @@ def replayed(recording):
 @settings(max_examples=100)
 @given(SEQUENCES, SEQUENCES)
 def test_journal_gives_the_same_state_at_any_point(first, second):
-    session, told = tea_session(), []
-    session.listener = told.append
+    session, events = tea_session(), []
+    session.listener = events.append
     content = Journal.begin(Path("unused"), session)._pending
     for name in first + second:
         ACTIONS[name](session)
-    content += b"".join(map(write_line, told))
+    content += b"".join(map(write_line, events))
     recording = read_journal(content)
     assert state_of(replayed(recording)) == state_of(session)
     assert state_of(replayed(read_journal(recording.compact(session)))) == state_of(session)

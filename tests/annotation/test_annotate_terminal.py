@@ -390,20 +390,20 @@ def test_learning_in_the_background_refreshes_undecided_blocks(tmp_path):
 def test_failed_learning_shows_a_message(tmp_path):
     bad = tmp_path / "bad.anno"
     bad.write_text("no annotation")
-    said = []
-    learning = Learning(None, said.append)
+    messages = []
+    learning = Learning(None, messages.append)
     entries = [bad] * 3
     learning.begin(entries[:2], asked=False)
     learning.begin(entries, asked=False)
     stop = time.monotonic() + 60
-    while len(said) < 3 and time.monotonic() < stop:
+    while len(messages) < 3 and time.monotonic() < stop:
         assert not learning.see()
         time.sleep(0.05)
     learning.stop()
-    assert said[0] == "Training needs at least 3 finished pages (2 so far)"
-    assert said[1] == "Training on 3 finished pages in the background"
-    assert said[2].startswith("Training failed: ")
-    assert "not an annotation file" in said[2]
+    assert messages[0] == "Training needs at least 3 finished pages (2 so far)"
+    assert messages[1] == "Training on 3 finished pages in the background"
+    assert messages[2].startswith("Training failed: ")
+    assert "not an annotation file" in messages[2]
 
 
 # Two annotations
@@ -567,17 +567,17 @@ def test_a_learned_model_is_compared_with_the_model_at_the_start(tmp_path):
     (tmp_path / "data").mkdir()
     for name in ("courier-bridge", "courier-bakery", "courier-council"):
         shutil.copy(ROOT / "data" / "article" / f"{name}.anno", tmp_path / "data")
-    found = learn(tmp_path, "default")
-    assert found.pages == 3
-    assert found.before > 0.5
+    learned = learn(tmp_path, "default")
+    assert learned.pages == 3
+    assert learned.before > 0.5
 
-    said = []
+    messages = []
     start = Predictor.load("default")
-    learning = Learning(start, said.append)
+    learning = Learning(start, messages.append)
     learning._folders = [tmp_path]
 
     def end_with(is_better):
-        scores = replace(found, before=0.8, after=0.9, is_better=is_better)
+        scores = replace(learned, before=0.8, after=0.9, is_better=is_better)
         (tmp_path / "learned.json").write_text(json.dumps(asdict(scores)))
         learning._process = subprocess.Popen([sys.executable, "-c", ""])
         learning._process.wait()
@@ -588,7 +588,7 @@ def test_a_learned_model_is_compared_with_the_model_at_the_start(tmp_path):
     assert learning._start is start  # a model is never compared on its own training pages
     assert end_with(False)
     assert learning.predictor is start  # according to the new evaluation the first model is better
-    assert said == [
+    assert messages == [
         "Trained on 3 pages: word F1 0.900 on unseen pages, +0.100",
         "Trained on 3 pages: no better on unseen pages than the model at the start (word F1 0.800)",
     ]

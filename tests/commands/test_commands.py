@@ -243,8 +243,8 @@ def test_directory_with_one_page_gives_a_directory(tmp_path):
 def test_address_is_for_one_page(tmp_path):
     write_files(tmp_path, {"in/a.html": page(1), "in/b.html": page(2), "a.jsonl": "{}"})
     for names in (["in"], ["in/a.html", "in/b.html"], ["a.jsonl"], ["in", "-j", 1]):
-        said = refused(clean(*names, "--url", "http://tea.example/", "-o", "out/", cwd=tmp_path))
-        assert "--url http://tea.example/ is the address of one page" in said
+        error = refused(clean(*names, "--url", "http://tea.example/", "-o", "out/", cwd=tmp_path))
+        assert "--url http://tea.example/ is the address of one page" in error
     for options in ([], ["-j", 1]):
         assert clean("in/a.html", "--url", "http://tea.example/", "-o", "o/", *options, cwd=tmp_path).returncode == 0
     assert "curl -sL https://tea.example/" in refused(clean("https://tea.example/"))

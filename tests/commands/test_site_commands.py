@@ -104,8 +104,8 @@ class _Tags(HTMLParser):
 @pytest.mark.parametrize("action", ["show", "build"])
 def test_missing_site_gives_one_line(tmp_path: Path, action: str) -> None:
     ended = sst(action, tmp_path / "nodir", "-o", tmp_path / "t.html")
-    said = f"sst: {tmp_path / 'nodir'}: no such directory, page or tree\n"
-    assert (ended.returncode, ended.stderr.decode()) == (2, said)
+    message = f"sst: {tmp_path / 'nodir'}: no such directory, page or tree\n"
+    assert (ended.returncode, ended.stderr.decode()) == (2, message)
 
 
 def test_sst_show_writes_html(tree: Path, tmp_path: Path) -> None:
@@ -404,10 +404,10 @@ def test_unreadable_page_fails_alone(crawl: Path, tmp_path: Path) -> None:
     missing = tmp_path / "missing.html"
     ended = clean("--method", "sst", crawl, missing, "-o", tmp_path / "out")
     assert ended.returncode == 1
-    said = ended.stderr.decode().splitlines()
-    assert said[0].startswith(f"clean: {missing}: not learned from: ")
-    assert said[1].startswith(f"clean: {missing}: failed: ")
-    assert said[2] == "clean: 9 pages: 8 kept, 0 empty, 1 failed"
+    messages = ended.stderr.decode().splitlines()
+    assert messages[0].startswith(f"clean: {missing}: not learned from: ")
+    assert messages[1].startswith(f"clean: {missing}: failed: ")
+    assert messages[2] == "clean: 9 pages: 8 kept, 0 empty, 1 failed"
     assert len(names_in(tmp_path / "out")) == 8
 
 

@@ -181,9 +181,9 @@ def test_block_weights_are_those_of_formula_2(tmp_path):
     model = train_categories(
         [bag, bag, {"wheel": 0.6, "chain": 0.8}, {"wheel": 1.0}], ["tea"] * 2 + ["bikes"] * 2, settings
     )
-    known = {term: weight for term, weight in bag.items() if term in model.terms}
-    length = np.sqrt(sum(weight**2 for weight in known.values()))
-    assert model.vector(bag) == pytest.approx([known.get(term, 0) / length for term in model.terms])
+    weights = {term: weight for term, weight in bag.items() if term in model.terms}
+    length = np.sqrt(sum(weight**2 for weight in weights.values()))
+    assert model.vector(bag) == pytest.approx([weights.get(term, 0) / length for term in model.terms])
     save_categories(model, tmp_path / "model")
     loaded = load_categories(tmp_path / "model")
     assert (loaded.settings, loaded.category(cleaned)) == (settings, "tea")
@@ -296,8 +296,8 @@ def test_sites_are_not_divided_between_folds():
 
 def test_every_page_is_tested_once(bags):
     groups = [str(number) for number in range(len(bags[0]))]
-    told = [number for fold in cross_validate(*bags, groups, Settings(k=3), 3) for number, _ in fold]
-    assert sorted(told) == list(range(len(bags[0])))
+    predicted = [number for fold in cross_validate(*bags, groups, Settings(k=3), 3) for number, _ in fold]
+    assert sorted(predicted) == list(range(len(bags[0])))
 
 
 def test_a_category_of_one_site_cannot_be_validated():
@@ -356,8 +356,8 @@ def test_train_on_folders_in_folders(folders, tmp_path, weights):
         *("level", "drinks", "vehicles", "mean"),
         *("level", "drinks/tea", "vehicles/bikes", "vehicles/ships", "mean"),
     ]
-    told = categories("predict", model, folders / "ships" / "0.html").stdout.decode()
-    assert "\tvehicles/ships\t" in told
+    printed = categories("predict", model, folders / "ships" / "0.html").stdout.decode()
+    assert "\tvehicles/ships\t" in printed
 
 
 def test_records_have_the_category(folders, tmp_path):

@@ -131,10 +131,10 @@ def test_numbers_of_three_digits_may_be_keywords():
     tree = tree_of(
         "<body><p>The Boeing 747 of 1969: the 747 has 2 decks, 4 engines and 4 doors, the 747 is big.</p></body>"
     )
-    found = keywords(feature_vector(tree, "en"), 10)
-    assert found[0] == "747"
-    assert "1969" in found
-    assert not {"2", "4"} & set(found)
+    chosen = keywords(feature_vector(tree, "en"), 10)
+    assert chosen[0] == "747"
+    assert "1969" in chosen
+    assert not {"2", "4"} & set(chosen)
 
 
 def test_feature_vectors_cover_kept_blocks_only():
@@ -292,8 +292,8 @@ def test_links_in_menus_and_to_the_page_itself_are_not_relevant(around, expected
     html = f"<body><p>Tea is made of leaves, and leaves make tea.</p>{around.format(RELATED)}</body>"
     whole = TagTree(read_document(html, load_config("blocks"), "https://weir.example/tea"))
     content = TagTree(whole.page, [block.index == 0 for block in whole.page.document.blocks])
-    found = relevant_links(whole, content, feature_vector(content, "en"), 0.2, "en")
-    assert [link.url for link in found] == expected
+    links = relevant_links(whole, content, feature_vector(content, "en"), 0.2, "en")
+    assert [link.url for link in links] == expected
 
 
 def test_links_to_the_same_page_are_left_out():
@@ -346,8 +346,8 @@ def test_title_of_a_page_without_one_is_its_keywords(cleaner):
 
 def test_a_hub_page_has_its_links_as_content():
     links = "".join(f"<li><a href='/tea/{number}'>The tea of garden number {number}</a></li>" for number in range(30))
-    found = load_method("everything").document(f"<body><ul>{links}</ul></body>", "https://weir.example/", metadata=True)
-    record = describe(found)
+    page = load_method("everything").document(f"<body><ul>{links}</ul></body>", "https://weir.example/", metadata=True)
+    record = describe(page)
     assert record.type == "hub"
     assert len(record.main_links) == 30
     assert record.links == ()

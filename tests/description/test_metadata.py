@@ -53,11 +53,11 @@ def is_sound(found: Metadata) -> bool:
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_metadata_of_the_table(case):
-    found = metadata_of(case["page"], case.get("url", ""))
+    metadata = metadata_of(case["page"], case.get("url", ""))
     expected = {name: tuple(value) if isinstance(value, list) else value for name, value in case["expect"].items()}
-    assert {name: getattr(found, name) for name in expected} == expected
-    assert case.get("sources", {}).items() <= found.sources.items()
-    assert is_sound(found)
+    assert {name: getattr(metadata, name) for name in expected} == expected
+    assert case.get("sources", {}).items() <= metadata.sources.items()
+    assert is_sound(metadata)
 
 
 @settings(max_examples=150)
@@ -211,11 +211,11 @@ def test_metadata_only_on_request_and_the_blocks_are_the_same():
 
 
 def test_annotation_file_has_title_and_address():
-    found = Cleaner.load().document(ANNO.read_bytes(), metadata=True, annotation=True).metadata
-    assert found is not None
-    assert found.title == "Der Wald, der nicht aufgeräumt wird"
-    assert found.url == "https://www.lichtung-magazin.example/natur/der-wald-der-nicht-aufgeraeumt-wird"
-    assert found.author == found.date == found.language == ""
+    metadata = Cleaner.load().document(ANNO.read_bytes(), metadata=True, annotation=True).metadata
+    assert metadata is not None
+    assert metadata.title == "Der Wald, der nicht aufgeräumt wird"
+    assert metadata.url == "https://www.lichtung-magazin.example/natur/der-wald-der-nicht-aufgeraeumt-wird"
+    assert metadata.author == metadata.date == metadata.language == ""
 
 
 MICRODATA = (

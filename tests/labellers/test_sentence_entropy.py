@@ -96,15 +96,15 @@ def sentences_of(labeller, page):
 
 
 def test_sentence_entropy_is_the_mean_over_its_words():
-    found = sentences_of(fitted(PAGES), document(PAGES[0]))
-    assert found == [(pytest.approx(1), 3, 0, 20), (pytest.approx((0 + 1) / 2), 2, 21, 31)]
+    sentences = sentences_of(fitted(PAGES), document(PAGES[0]))
+    assert sentences == [(pytest.approx(1), 3, 0, 20), (pytest.approx((0 + 1) / 2), 2, 21, 31)]
 
 
 def test_word_entropy_uses_counts_per_page_and_the_number_of_pages_as_base():
     pages = ["<p>tea tea tea</p>", "<p>tea</p>", "<p>milk</p>", "<p>Milk</p>"]
-    found = sentences_of(fitted(pages), document("<p>Tea. Milk. Rum.</p>"))
+    sentences = sentences_of(fitted(pages), document("<p>Tea. Milk. Rum.</p>"))
     tea = -(0.75 * math.log(0.75, 4) + 0.25 * math.log(0.25, 4))
-    assert [sentence.entropy for sentence in found] == pytest.approx([tea, 0.5, 0])
+    assert [sentence.entropy for sentence in sentences] == pytest.approx([tea, 0.5, 0])
 
 
 @pytest.mark.parametrize(
@@ -232,5 +232,5 @@ def test_words_in_many_places_are_stop_words():
 def test_sentence_of_stop_words_only_is_judged_by_them():
     labeller = fitted(PAGES)
     labeller.stop_words_ = frozenset(["all", "rights", "reserved", "here"])
-    found = sentences_of(labeller, document(PAGES[0]))
-    assert [sentence.entropy for sentence in found] == [pytest.approx(1), pytest.approx(0)]
+    sentences = sentences_of(labeller, document(PAGES[0]))
+    assert [sentence.entropy for sentence in sentences] == [pytest.approx(1), pytest.approx(0)]

@@ -78,7 +78,7 @@ def test_tree_has_texts_and_elements_in_page_order():
     tree = PageTree(read("<body>a <b>b</b> c<br>d <img alt=e><p><i></i>f</p> g"))
     tags = tree.elements.tag
     shown = [
-        [tags[each] if each >= 0 else tree.texts[~each].text for each in tree.content[tags.index(tag)]]
+        [tags[item] if item >= 0 else tree.texts[~item].text for item in tree.content[tags.index(tag)]]
         for tag in ("body", "p")
     ]
     assert shown == [["a", "b", "c", "br", "d", "img", "p", "g"], ["i", "f"]]
@@ -107,7 +107,7 @@ def test_equal_subtrees_have_equal_numbers():
         [hash_text(tag) for tag in tree.elements.tag], [hash_text(t.text) for t in tree.texts]
     )
     body = tree.elements.tag.index("body")
-    first, second, third, fourth = (numbers[each] for each in tree.content[body])
+    first, second, third, fourth = (numbers[item] for item in tree.content[body])
     assert first == second
     assert len({first, third, fourth}) == 3
 
@@ -127,10 +127,10 @@ def test_numbers_are_the_same_in_every_process():
 @pytest.mark.parametrize("size", [1, 3, 10])
 def test_equal_subsequences_have_equal_windows(size):
     sequence = np.array([random.Random(number).randrange(2) for number in range(60)], dtype=np.uint64)
-    found = windows(sequence, size)
+    hashes = windows(sequence, size)
     spelled = [tuple(sequence[start : start + size]) for start in range(60 - size + 1)]
-    assert len(found) == len(spelled)
-    assert len(set(found.tolist())) == len(set(spelled)) == len(set(zip(found.tolist(), spelled, strict=True)))
+    assert len(hashes) == len(spelled)
+    assert len(set(hashes.tolist())) == len(set(spelled)) == len(set(zip(hashes.tolist(), spelled, strict=True)))
 
 
 def test_pages_are_counted_instead_of_occurrences():
@@ -168,8 +168,8 @@ def fragment():
 
 def test_satisfiable_subtrees_of_the_paper(fragment):
     tree, labeller = PageTree(fragment), SatisfiableSubtree(G=2, alpha=13, beta=13, gamma=0.4)
-    found = labeller.satisfiable(tree)
-    assert names(tree, [element for element, is_root in enumerate(found) if is_root]) == {"N1", "N2"}
+    roots = labeller.satisfiable(tree)
+    assert names(tree, [element for element, is_root in enumerate(roots) if is_root]) == {"N1", "N2"}
     assert names(tree, tree.topmost(labeller.satisfiable(tree))) == {"N1"}
     assert kept(labeller, fragment) == ["Paragraph one", "Paragraph two", "Related Info"]
 
@@ -202,16 +202,16 @@ def test_satisfiable_subtrees_match_the_definition(seed):
     tree = PageTree(read("<body>" + "".join(parts)))
     labeller = SatisfiableSubtree(G=2, alpha=8, beta=15, gamma=0.4)
     root = tree.elements.tag.index("html")
-    for element, found in enumerate(labeller.satisfiable(tree)):
+    for element, is_root in enumerate(labeller.satisfiable(tree)):
         if element != root:
-            assert found == _satisfies(tree, element)
+            assert is_root == _satisfies(tree, element)
 
 
 def _satisfies(tree, element, generations=2, alpha=8, beta=15, gamma=0.4):
     below = [element]
     for _ in range(generations - 1):
-        below = [each for held in below for each in tree.content[held] if each >= 0]
-    near = [tree.texts[~each].text for held in below for each in tree.content[held] if each < 0]
+        below = [item for held in below for item in tree.content[held] if item >= 0]
+    near = [tree.texts[~item].text for held in below for item in tree.content[held] if item < 0]
     inside = [number for number, text in enumerate(tree.texts) if element <= text.element < tree.elements.stop[element]]
     anchors = sum(len(tree.texts[number].text) for number in inside if tree.in_link[number])
     all_text = sum(len(tree.texts[number].text) for number in inside)
@@ -241,8 +241,8 @@ def test_best_run_equals_exhaustive_search(seed):
     def value(start, stop):
         return inside[stop] - inside[start] - (before[stop] - before[start + 1]) if stop > start else 0
 
-    found = best_run(words, tags)
-    assert value(found.start, found.stop) == max(value(i, j) for i in range(25) for j in range(i, 26))
+    run = best_run(words, tags)
+    assert value(run.start, run.stop) == max(value(i, j) for i in range(25) for j in range(i, 26))
 
 
 # Pagelets.
@@ -281,7 +281,7 @@ def test_fingerprints_are_equal_with_the_probability_of_resemblance(hashes):
         words = np.array([chance.randrange(1 << 60) for _ in range(40)], dtype=np.uint64)
         other = words.copy()
         other[20] += np.uint64(1)  # 4 of 37 runs of four words differ, so both texts have 33 of 41 runs
-        ours, theirs = (fingerprints(each, [(0, 40)], 4, hashes) for each in (words, other))
+        ours, theirs = (fingerprints(sequence, [(0, 40)], 4, hashes) for sequence in (words, other))
         equal += ours == theirs
     assert equal / 400 == pytest.approx((33 / 41) ** hashes, abs=0.06)
 
@@ -340,8 +340,8 @@ def test_gaps_in_a_template_are_bridged():
     [([], 0, "0000000000"), ([0, 1, 7], 0, "1111000111"), ([0, 6], 2, "1110001110"), ([0, 6], 3, "1111111110")],
 )
 def test_windows_cover_their_positions(starts, gap, expected):
-    found = cover(np.array(starts, dtype=np.int64), 3, gap, 10)
-    assert "".join("01"[bool(each)] for each in found) == expected
+    covered = cover(np.array(starts, dtype=np.int64), 3, gap, 10)
+    assert "".join("01"[bool(is_covered)] for is_covered in covered) == expected
 
 
 @pytest.mark.parametrize(("method", "setting"), [("text-template", "P=3"), ("rtdm", "sample=3")])

@@ -143,11 +143,11 @@ def test_kappa_is_defined_unless_all_agree_on_one_class(blocks):
         return
     result = compared(page)
     for weight in result["agreement"].values():
-        for name, found in weight.items():
+        for name, agreement in weight.items():
             class_of = {label: kind for kind, members in GROUPINGS[name].items() for label in members}
             one_class = len({class_of[label] for labels in counted for label in labels}) == 1
-            assert (found["fleiss"]["kappa"] is None) == one_class
-            for kappa in (found["fleiss"], *found["pairs"]):
+            assert (agreement["fleiss"]["kappa"] is None) == one_class
+            for kappa in (agreement["fleiss"], *agreement["pairs"]):
                 assert 0 <= kappa["observed"] <= 1
                 assert kappa["observed"] == 1 or kappa["kappa"] is not None
                 assert kappa["kappa"] is None or -1 - 1e-9 <= kappa["kappa"] <= 1 + 1e-9
@@ -209,9 +209,9 @@ def test_interval_comes_from_resampled_pages():
     tables = np.array([[[list(row.values()) for row in confusion.values()]] for confusion in confusions])
     random = np.random.default_rng(7)
     drawn = np.array([tables[random.integers(12, size=12)].sum(axis=0) for _ in range(4000)])
-    found = agreement_of(*pages)
+    agreement = agreement_of(*pages)
     cohen = cohen_kappa(drawn)[0][:, 0]
-    for kappa, kappas in [(found["fleiss"], fleiss_kappa(drawn)[0]), (found["pairs"][0], cohen)]:
+    for kappa, kappas in [(agreement["fleiss"], fleiss_kappa(drawn)[0]), (agreement["pairs"][0], cohen)]:
         assert kappa["interval"] == pytest.approx(np.quantile(kappas, [0.025, 0.975]), abs=0.01)
         assert kappa["interval"][0] < kappa["kappa"] < kappa["interval"][1]
 
@@ -372,13 +372,13 @@ def test_differently_split_page_is_refused_unless_split_again(tmp_path):
         "header\t-\t<html><body><p>\t Tea\nparagraph\t-\t</p><p>\t Tea is\ncontinuation\t-\t<b>\t a\n"
         "continuation\t-\t</b>\t drink.\nend\t-\t</p></body></html>\t\n"
     )
-    said = refused(whole, pieces)
-    assert f"{pieces}: the page was split differently from {whole} (2 and 4 blocks" in said
-    assert "split at every tag, not at block-level tags" in said
-    assert f"block 2 is 'Tea is a drink.' in {whole} and 'Tea is' in {pieces}" in said
-    assert "--config" in said
-    found = read_annotators([whole, pieces], load_config("default"))
-    assert found.pages[0].labels == ((H, P), (H, P))
+    error = refused(whole, pieces)
+    assert f"{pieces}: the page was split differently from {whole} (2 and 4 blocks" in error
+    assert "split at every tag, not at block-level tags" in error
+    assert f"block 2 is 'Tea is a drink.' in {whole} and 'Tea is' in {pieces}" in error
+    assert "--config" in error
+    annotators = read_annotators([whole, pieces], load_config("default"))
+    assert annotators.pages[0].labels == ((H, P), (H, P))
     assert agree(whole, pieces, "--config", "default").returncode == 0
 
 
@@ -394,10 +394,10 @@ def test_differently_split_page_is_refused_unless_split_again(tmp_path):
 )
 def test_different_pages_are_refused(tmp_path, tea, texts, expected):
     other = write(tmp_path / "carol" / "tea.anno", *rows_of("hpool", texts))
-    said = refused(*tea, other)
-    assert f"{other}: not the same page as {tea[0]}" in said
-    assert expected.format(one=tea[0], other=other) in said
-    assert "give a folder for each annotator" in said
+    error = refused(*tea, other)
+    assert f"{other}: not the same page as {tea[0]}" in error
+    assert expected.format(one=tea[0], other=other) in error
+    assert "give a folder for each annotator" in error
 
 
 # The command
@@ -552,7 +552,7 @@ def test_example_of_the_documentation(tmp_path):
     commands = [line.split() for line in text.partition("```sh\n")[2].partition("```")[0].splitlines()]
     assert [command[:2] for command in commands] == [["victor", "clean"], ["victor", "agree"]]
     for _, *arguments in commands:
-        placed = [str(tmp_path / each) if each in {"model/", "report/"} else each for each in arguments]
+        placed = [str(tmp_path / argument) if argument in {"model/", "report/"} else argument for argument in arguments]
         ended = victor(*placed, cwd=ROOT)
         assert ended.returncode == 0, ended.stderr
     assert b"2 annotators, 48 pages" in ended.stdout

@@ -177,12 +177,12 @@ def test_style_is_applied(browser, views):
 
 def test_more_probable_paragraph_has_a_stronger_colour(browser, views):
     open_page(browser, views["bakery"])
-    found = browser.execute_script("""
+    strengths = browser.execute_script("""
         return [...document.querySelectorAll('.block.paragraph')].map(block => [
             parseFloat(block.dataset.probability),
             parseFloat(getComputedStyle(block).backgroundColor.match(/([\\d.]+)\\)$/)[1])])""")
-    found.sort()
-    (low, weak), (high, strong) = found[0], found[-1]
+    strengths.sort()
+    (low, weak), (high, strong) = strengths[0], strengths[-1]
     assert high - low > 0.1
     assert strong > weak
 

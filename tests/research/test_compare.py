@@ -433,8 +433,8 @@ def test_all_is_every_available_method():
     names = [method.name for method in load_methods("all")]
     assert {"default", "everything", "repeated", "stumbles"} <= set(names)
     assert len(names) == len(set(names))
-    known = {"trafilatura", "resiliparse", "readability-lxml", "jusText"}
-    assert [name for name in names if name in known] == names[len(names) - len(known & set(names)) :]
+    peers = {"trafilatura", "resiliparse", "readability-lxml", "jusText"}
+    assert [name for name in names if name in peers] == names[len(names) - len(peers & set(names)) :]
 
 
 @pytest.mark.parametrize(("names", "message"), read_cases("mistakes.json", "lists-of-methods"))
@@ -524,9 +524,9 @@ def test_report_names_the_tuned_pages(two_sites, tmp_path):
     names, data = "everything,repeated", f"cleaneval:{two_sites}"
     out = tmp_path / "out"
     assert main(["compare", "-m", names, "-d", data, "--tune", "1", "-o", str(out)]) == 0
-    told = "Methods that learn from sites were given the labels of 2 further pages (1 per site, at most half of it)"
-    assert f"{told}; no method is scored on them." in (out / "report.md").read_text(encoding="utf-8")
-    assert told in (out / "report.html").read_text(encoding="utf-8")
+    sentence = "Methods that learn from sites were given the labels of 2 further pages (1 per site, at most half of it)"
+    assert f"{sentence}; no method is scored on them." in (out / "report.md").read_text(encoding="utf-8")
+    assert sentence in (out / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("arguments", "message"), read_cases("mistakes.json", "victor-compare-and-evaluate-method"))
@@ -562,11 +562,11 @@ def test_untrained_method_is_evaluated_on_all_pages_without_folds(two_sites, tmp
     assert scores["folds"] == []
     assert scores["mean"]["words_f1"] == 1 > scores["keep_everything"]["words_f1"]
     assert scores["settings"]["method"] == "repeated(share=0.9)"
-    said = (
+    note = (
         "repeated(share=0.9) is not trained: there are no folds, and all pages are scored. It learned from the pages of"
     )
     for name in ("report.md", "report.html"):
-        assert said in (tmp_path / "out" / name).read_text(encoding="utf-8")
+        assert note in (tmp_path / "out" / name).read_text(encoding="utf-8")
     assert "fold" not in capsys.readouterr().out
     views = list((tmp_path / "out" / "pages").glob("*.html"))
     assert len(views) == 12

@@ -211,18 +211,18 @@ def test_gold_without_tags_makes_a_valid_report(tmp_path):
         text = f"Text number {number} tells us at length of tea, and of who drinks it."
         page = f"<ul><li>Menu {number}</ul><p>{text}"
         write_files(tmp_path, {f"HTML/{number}.html": page, f"Corrected/{number}.html.corrected.txt": text})
-    found = evaluate(tmp_path, "--data", f"dragnet:{tmp_path}", "--folds", 3)
-    assert found.scores["mean"]["cleaneval_markup"] is None
-    assert found.scores["mean"]["words_f1"] is not None
-    assert {row[0]: row[1] for row in found.tables["Scores"]}["CleanEval markup-only"] == "–"
+    run = evaluate(tmp_path, "--data", f"dragnet:{tmp_path}", "--folds", 3)
+    assert run.scores["mean"]["cleaneval_markup"] is None
+    assert run.scores["mean"]["words_f1"] is not None
+    assert {row[0]: row[1] for row in run.tables["Scores"]}["CleanEval markup-only"] == "–"
 
 
 def test_folders_with_pages_of_the_same_names_do_not_mix(tmp_path):
     one = write_pages(tmp_path / "one", 2)
     two = write_pages(tmp_path / "two", 2, name="other", more="<p>One</p><p>block more</p>")
-    found = evaluate(tmp_path, "--data", f"anno:{one}", f"anno:{two}", "--folds", 2)
-    assert found.scores["pages_count"] == 4
-    assert len(set(links(found.report))) == 4
+    run = evaluate(tmp_path, "--data", f"anno:{one}", f"anno:{two}", "--folds", 2)
+    assert run.scores["pages_count"] == 4
+    assert len(set(links(run.report))) == 4
 
 
 # report.md
@@ -256,11 +256,11 @@ def test_tables_of_experiments_agree_with_scores_json(hostile):
     scores, tables = hostile.scores, hostile.tables
     for title, key, column in (("Ablation", "ablation", "variant"), ("Learning curve", "learning_curve", "pages")):
         rows = tables[title][1:]
-        assert [row[0] for row in rows] == [str(found[column]) for found in scores[key]]
-        shown = [[percent(found["mean"][name]) for name in NAMES] for found in scores[key]]
+        assert [row[0] for row in rows] == [str(row[column]) for row in scores[key]]
+        shown = [[percent(row["mean"][name]) for name in NAMES] for row in scores[key]]
         assert [row[1 : len(NAMES) + 1] for row in rows] == shown
     assert [row[0] for row in tables["Grid"][1:]] == ["c2=1 c1=0", "c2=10 c1=0"]
-    assert [found["parameters"] for found in scores["grid"]] == [{"c2": 1, "c1": 0}, {"c2": 10, "c1": 0}]
+    assert [row["parameters"] for row in scores["grid"]] == [{"c2": 1, "c1": 0}, {"c2": 10, "c1": 0}]
 
 
 @pytest.mark.slow
@@ -361,10 +361,10 @@ def test_every_picture_has_an_alternative_text_and_is_self_contained(any_run):
 
 
 def test_worst_pages_come_first_and_link_to_their_views(any_run):
-    found = links(any_run.report)
-    assert len(found) == min(20, any_run.scores["pages_count"])
-    assert len(set(found)) == len(found)
-    assert all((any_run.directory / link).is_file() for link in found)
+    addresses = links(any_run.report)
+    assert len(addresses) == min(20, any_run.scores["pages_count"])
+    assert len(set(addresses)) == len(addresses)
+    assert all((any_run.directory / link).is_file() for link in addresses)
     table = lxml_html.fromstring(any_run.report).xpath("//table")[-1]
     shown = [row.xpath("td")[3].text_content() for row in table.xpath("tbody/tr")]
     worst = sorted(page["scores"]["words_f1"] for page in any_run.scores["pages"])[:20]
@@ -401,8 +401,8 @@ def test_pages_left_out_are_reported_one_by_one(hostile):
 @pytest.mark.slow
 def test_two_jobs_score_like_one(hostile, tmp_path):
     data = next(path for path in hostile.directory.parent.iterdir() if path.name.startswith("<u>"))
-    found = evaluate(tmp_path, "--data", f"anno:{data}", "--folds", 2)
-    assert found.scores["pages"] == hostile.scores["pages"]
+    run = evaluate(tmp_path, "--data", f"anno:{data}", "--folds", 2)
+    assert run.scores["pages"] == hostile.scores["pages"]
 
 
 @pytest.mark.slow
@@ -411,9 +411,9 @@ def test_file_name_that_is_not_text_does_not_lose_the_report(tmp_path):
     data = write_pages(tmp_path / "data", 3)
     for suffix in (".anno", ".html"):
         (data / f"p1{suffix}").rename(data / (os.fsdecode(b"p\xff1") + suffix))
-    found = evaluate(tmp_path, "--data", f"anno:{data}", "--folds", 2)
-    assert found.scores["pages_count"] == 3
-    assert all((found.directory / link).is_file() for link in links(found.report))
+    run = evaluate(tmp_path, "--data", f"anno:{data}", "--folds", 2)
+    assert run.scores["pages_count"] == 3
+    assert all((run.directory / link).is_file() for link in links(run.report))
 
 
 # Mistakes

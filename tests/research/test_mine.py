@@ -161,11 +161,11 @@ def test_f_of_clusters_uses_the_best_assignment(classes, clusters, f):
 
 
 def test_statistics_match_table_2():
-    found = statistics([0.3, 0.5, 0.7, 0.85, 1.0])
-    assert found["mean"] == pytest.approx(0.67)
-    assert [found[name] for name in ("below_50", "from_70", "from_80", "from_90")] == [0.2, 0.6, 0.4, 0.2]
-    assert found["bins"] == [0, 0, 0, 1, 0, 1, 0, 1, 1, 1]
-    assert found["runs"] == [0.3, 0.5, 0.7, 0.85, 1.0]
+    numbers = statistics([0.3, 0.5, 0.7, 0.85, 1.0])
+    assert numbers["mean"] == pytest.approx(0.67)
+    assert [numbers[name] for name in ("below_50", "from_70", "from_80", "from_90")] == [0.2, 0.6, 0.4, 0.2]
+    assert numbers["bins"] == [0, 0, 0, 1, 0, 1, 0, 1, 1, 1]
+    assert numbers["runs"] == [0.3, 0.5, 0.7, 0.85, 1.0]
 
 
 def two_topics(pages=30, seed=1):
@@ -287,8 +287,8 @@ def test_classification_agrees_with_scikit_learn():
     for case in cases:
         train = [at for at, row in enumerate(rows) if row[:2] in {("book", case.first), ("camera", case.second)}]
         test = [at for at in range(len(rows)) if at not in train]
-        known = sorted({word for at in train for word in rows[at][2].split()})
-        matrix = np.array([[row[2].split().count(word) for word in known] for row in rows])
+        vocabulary = sorted({word for at in train for word in rows[at][2].split()})
+        matrix = np.array([[row[2].split().count(word) for word in vocabulary] for row in rows])
         kinds = np.array([row[0] for row in rows])
         model = MultinomialNB().fit(matrix[train], kinds[train])
         assert case.accuracy == pytest.approx((model.predict(matrix[test]) == kinds[test]).mean())

@@ -70,16 +70,18 @@ def test_there_are_cases():
 @pytest.mark.parametrize("path", TEXT_CASES, ids=name_of)
 def test_texts_score_what_was_worked_out_by_hand(path):
     output, gold, expected = read_case(path)
-    found = all_measures(output, gold)
-    assert {name: found[name] for name in expected} == {name: pytest.approx(float(v)) for name, v in expected.items()}
+    measures = all_measures(output, gold)
+    assert {name: measures[name] for name in expected} == {
+        name: pytest.approx(float(v)) for name, v in expected.items()
+    }
 
 
 @pytest.mark.parametrize("path", BLOCK_CASES, ids=name_of)
 def test_blocks_score_what_was_worked_out_by_hand(path):
     output, gold, expected = read_case(path)
     counts = BlockCounts.of([Label(name) for name in output.split()], [Label(name) for name in gold.split()])
-    found = {name: block_measure(counts, name) for name in expected}
-    assert found == {name: pytest.approx(float(value)) for name, value in expected.items()}
+    measures = {name: block_measure(counts, name) for name in expected}
+    assert measures == {name: pytest.approx(float(value)) for name, value in expected.items()}
 
 
 def block_measure(counts, name):
@@ -201,8 +203,8 @@ def test_block_scores_are_consistent(pairs):
     swapped = BlockCounts.of([gold for _, gold in pairs], [ours for ours, _ in pairs])
     assert swapped.label_accuracy == counts.label_accuracy
     for label in Label:
-        found, back = counts.label_score(label), swapped.label_score(label)
-        assert (found.precision, found.recall, found.f1) == (back.recall, back.precision, back.f1)
+        score, back = counts.label_score(label), swapped.label_score(label)
+        assert (score.precision, score.recall, score.f1) == (back.recall, back.precision, back.f1)
     same = BlockCounts.of([gold for _, gold in pairs], [gold for _, gold in pairs])
     assert same.label_accuracy == same.content_accuracy == 1
     assert all(tuple(same.label_score(label)) == (1, 1, 1) for label in Label)
@@ -268,9 +270,9 @@ def test_cleaneval_words_and_edits_equal_dynamic_programs(output, gold, tags):
 @given(tagged, tagged)
 def test_no_more_segments_match_than_both_sides_have(output, gold):
     tags = [Counter(token for token in cleaneval_tokens(text, True) if token[0] == "<") for text in (output, gold)]
-    found = cleaneval_segments(output, gold, labelled=True)
-    assert found.precision * tags[0].total() <= (tags[0] & tags[1]).total() + 1e-9 or not tags[0].total()
-    assert found.f1 <= cleaneval_segments(gold, gold, labelled=True).f1
+    score = cleaneval_segments(output, gold, labelled=True)
+    assert score.precision * tags[0].total() <= (tags[0] & tags[1]).total() + 1e-9 or not tags[0].total()
+    assert score.f1 <= cleaneval_segments(gold, gold, labelled=True).f1
 
 
 # Speed
@@ -281,6 +283,6 @@ def test_twenty_thousand_words_are_scored_in_seconds():
     gold = [f"word{int(dice.paretovariate(0.5)) % 5000}" if dice.random() > 0.02 else "<p>" for _ in range(20_000)]
     output = [word if dice.random() > 0.2 else "noise" for word in gold]
     began = time.process_time()  # other processes do not count
-    found = score_texts(" ".join(output), " ".join(gold))
+    scores = score_texts(" ".join(output), " ".join(gold))
     assert time.process_time() - began < 5
-    assert 0.7 < found["cleaneval_words_f1"] < 0.9
+    assert 0.7 < scores["cleaneval_words_f1"] < 0.9

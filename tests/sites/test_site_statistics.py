@@ -33,14 +33,16 @@ def test_shares_of_texts_and_places():
     assert columns_of(twice, twice[0]).text_share.tolist() == [0, 0]
     assert columns_of(PAGES, PAGES[0]).place_share.tolist() == pytest.approx([1, 3 / 4])
     assert columns_of(PAGES, "<table><td>tea</table>").place_share.tolist() == [0]
-    found = columns_of(PAGES, "")
-    assert [len(values) for values in (found.importance, found.entropy, found.text_share, found.place_share)] == [0] * 4
+    columns = columns_of(PAGES, "")
+    assert [
+        len(values) for values in (columns.importance, columns.entropy, columns.text_share, columns.place_share)
+    ] == [0] * 4
 
 
 def test_entropy_is_the_mean_over_words_at_their_place():
-    found = columns_of(PAGES, PAGES[0]).entropy.tolist()
+    entropies = columns_of(PAGES, PAGES[0]).entropy.tolist()
     milk = math.log(2) / math.log(3)  # two of the three pages that have the list
-    assert found == pytest.approx([(1 + 1 + 0) / 3, milk])
+    assert entropies == pytest.approx([(1 + 1 + 0) / 3, milk])
     assert columns_of(PAGES, "<ul><li>...</li></ul><table><td>tea</table>").entropy.tolist() == [0, 0]
 
 
@@ -52,20 +54,20 @@ def test_importances_come_from_the_style_tree():
     judgement = Judgement().judge(tree)
     statistics = SiteStatistics(pages)
     for page in [*pages, document(site_page(77, "shop"))]:
-        found = statistics.columns(page)
-        assert found.importance.tolist() == pytest.approx(block_importances(tree, judgement, page))
+        columns = statistics.columns(page)
+        assert columns.importance.tolist() == pytest.approx(block_importances(tree, judgement, page))
 
 
 def test_repeated_and_unique_text_have_different_numbers():
     pages = site(10)
     statistics = SiteStatistics(pages)
     for page in pages:
-        found = statistics.columns(page)
+        columns = statistics.columns(page)
         own = np.array(own_words(page))
-        assert found.text_share[own].max() == 0
-        assert found.text_share[~own].min() == 1
-        assert found.importance[own].min() > found.importance[~own].max()
-        assert found.entropy[own].max() < found.entropy[~own].min()
+        assert columns.text_share[own].max() == 0
+        assert columns.text_share[~own].min() == 1
+        assert columns.importance[own].min() > columns.importance[~own].max()
+        assert columns.entropy[own].max() < columns.entropy[~own].min()
 
 
 @pytest.mark.parametrize("pages", [[], ["<p>tea</p>"], ["<p>tea</p>", "", "<img src=a.gif>"]])
@@ -80,10 +82,10 @@ def test_numbers_are_updated_when_pages_are_added():
     for number, html in enumerate(PAGES, 1):
         statistics.add(document(html))
         assert statistics.pages == number
-        found = statistics.columns(page)
-        shares.append(None if found is None else (found.pages, round(float(found.place_share[1]), 3)))
-        if found is not None:
-            assert found.importance.tolist() == columns_of(PAGES[:number], PAGES[0]).importance.tolist()
+        columns = statistics.columns(page)
+        shares.append(None if columns is None else (columns.pages, round(float(columns.place_share[1]), 3)))
+        if columns is not None:
+            assert columns.importance.tolist() == columns_of(PAGES[:number], PAGES[0]).importance.tolist()
     assert shares == [None, (2, 1.0), (3, 1.0), (4, 0.75)]
 
 
@@ -95,8 +97,8 @@ NAMES = ("site.importance", "site.entropy", "site.text-share", "site.place-share
 def column(name, page, known):
     columns = Columns(page, BLOCKS)
     columns.site = known
-    found = find_feature(name)
-    return found.column(columns, name).tolist()
+    feature = find_feature(name)
+    return feature.column(columns, name).tolist()
 
 
 def test_list_of_site_features():
@@ -106,9 +108,9 @@ def test_list_of_site_features():
 
 def test_known_values_are_passed_on_and_unknown_values_are_minus_one():
     page, values = document("<p>tea</p><p>milk</p>"), [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.7, 0.8]]
-    known = SiteColumns(7, *map(np.array, values))
+    columns = SiteColumns(7, *map(np.array, values))
     for name, expected in zip(NAMES, values, strict=True):
-        assert column(name, page, known) == expected
+        assert column(name, page, columns) == expected
         assert column(name, page, None) == [-1, -1]
         assert column(name, document(""), None) == []
 

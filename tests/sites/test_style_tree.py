@@ -41,8 +41,8 @@ def leaf(*pages, first=0):
     """Make a leaf with the given words on each page."""
     element = ElementNode("p", "")
     element.content = Content()
-    for number, said in enumerate(pages, first):
-        element.content.add(number, Counter(said.split()))
+    for number, words in enumerate(pages, first):
+        element.content.add(number, Counter(words.split()))
     element.pages = element.content.pages
     return element
 
@@ -327,34 +327,34 @@ def documents_from(drawn):
 
 def built(documents, styles, virtual_leaves=True):
     tree = StyleTree(styles, virtual_leaves)
-    for each in documents:
-        tree.add(each)
+    for page in documents:
+        tree.add(page)
     return tree
 
 
 def every_block(node):
-    return sorted(block for each in node.leaves() for block in each.blocks)
+    return sorted(block for leaf in node.leaves() for block in leaf.blocks)
 
 
 @given(pages_of_site, st.sampled_from(["paper", "modern"]), st.booleans())
 @repeatable
 def test_every_block_of_a_page_is_in_one_leaf(drawn, styles, virtual_leaves):
-    for each in documents_from(drawn):
-        numbers = list(range(len(each.blocks)))
-        assert every_block(page_tree(each, styles, virtual_leaves)) == numbers
-        assert every_block(SegmentTree(styles).page(each)) == numbers
+    for page in documents_from(drawn):
+        numbers = list(range(len(page.blocks)))
+        assert every_block(page_tree(page, styles, virtual_leaves)) == numbers
+        assert every_block(SegmentTree(styles).page(page)) == numbers
 
 
 def described(element, judgement):
     """An element and everything below it, independent of page numbers."""
-    found = judgement.of(element)
+    mark = judgement.of(element)
     styles = [
         (keys, style.page_count, [described(child, judgement) for child in style.elements])
         for keys, style in element.styles.items()
     ]
-    numbers = [round(value, 9) + 0.0 for value in (found.node, found.composite, found.leaf, found.highest)]
-    said = sorted(element.content.sums) if element.content else []
-    return (element.tag, element.page_count, numbers, found.noisy, found.meaningful, said, sorted(styles))
+    numbers = [round(value, 9) + 0.0 for value in (mark.node, mark.composite, mark.leaf, mark.highest)]
+    features = sorted(element.content.sums) if element.content else []
+    return (element.tag, element.page_count, numbers, mark.noisy, mark.meaningful, features, sorted(styles))
 
 
 @given(pages_of_site, st.randoms(use_true_random=False), st.booleans())
@@ -362,7 +362,7 @@ def described(element, judgement):
 def test_pages_may_be_added_in_any_order(drawn, chance, virtual_leaves):
     documents = documents_from(drawn)
     shuffled = chance.sample(documents, len(documents))
-    assert_same(*(built(each, "paper", virtual_leaves) for each in (documents, shuffled)), documents)
+    assert_same(*(built(pages, "paper", virtual_leaves) for pages in (documents, shuffled)), documents)
 
 
 @given(pages_of_site, st.sampled_from(["paper", "modern"]))
@@ -372,10 +372,10 @@ def test_importances_are_from_0_to_1(drawn, styles):
     tree = built(documents, styles)
     judgement = Judgement().judge(tree)
     for element in tree.root.walk():
-        found = judgement.of(element)
-        assert all(-1e-9 <= value <= 1 + 1e-9 for value in (found.node, found.composite, found.leaf, found.highest))
-    for each in documents:
-        assert all(0 <= value <= 1 for value in block_importances(tree, judgement, each))
+        mark = judgement.of(element)
+        assert all(-1e-9 <= value <= 1 + 1e-9 for value in (mark.node, mark.composite, mark.leaf, mark.highest))
+    for page in documents:
+        assert all(0 <= value <= 1 for value in block_importances(tree, judgement, page))
 
 
 # Figure 5, and what is meaningful.
@@ -402,9 +402,9 @@ def test_unimportant_node_over_an_important_one_is_not_noisy():
 def test_important_node_over_noise_is_neither_noisy_nor_meaningful():
     styles = [(2, [leaf("", "", first=2 * number)]) for number in range(8)]  # different styles without any text
     element = inner(*styles)
-    found = judged(element).of(element)
-    assert found.composite > 0.4
-    assert (found.noisy, found.meaningful) == (False, False)
+    mark = judged(element).of(element)
+    assert mark.composite > 0.4
+    assert (mark.noisy, mark.meaningful) == (False, False)
 
 
 @pytest.mark.parametrize(("t", "noisy"), [(0.5, True), (0.49, False)])
@@ -424,8 +424,8 @@ SITE = [f"<body>{MENU}<div><p>{word} tea</p><p>{word}s</p></div></body>" for wor
 
 def importances(tree, html):
     page = document(html)
-    found = block_importances(tree, Judgement().judge(tree), page)
-    return {block.text: value for block, value in zip(page.blocks, found, strict=True)}
+    values = block_importances(tree, Judgement().judge(tree), page)
+    return {block.text: value for block, value in zip(page.blocks, values, strict=True)}
 
 
 @pytest.mark.parametrize(
@@ -459,20 +459,20 @@ LONGER = MENU.replace("</tr>", "<th>jobs</th></tr>")
     ],
 )
 def test_unknown_style_is_kept_unless_it_is_below_noise(html, content, noise):
-    found = importances(tree_of(*SITE), f"<body>{html}</body>")
-    assert {text for text, value in found.items() if value > 0.4} == content
-    assert {text for text, value in found.items() if value == 0} == noise
+    values = importances(tree_of(*SITE), f"<body>{html}</body>")
+    assert {text for text, value in values.items() if value > 0.4} == content
+    assert {text for text, value in values.items() if value == 0} == noise
 
 
 def mapped(element, node, judgement, tree):
     """MapSST of figure 7, as it is written: the blocks that stay."""
-    found = judgement.of(element)
-    if found.noisy:
+    mark = judgement.of(element)
+    if mark.noisy:
         return
     style = element.styles.get(tuple(child.key for child in node.children))
     if not node.children and element.content is not None:  # a leaf, on some pages or on all
-        yield from node.blocks if found.leaf > judgement.t else ()
-    elif found.meaningful or style is None:
+        yield from node.blocks if mark.leaf > judgement.t else ()
+    elif mark.meaningful or style is None:
         yield from every_block(node)
     else:
         for pair in zip(style.elements, node.children, strict=True):
@@ -570,9 +570,9 @@ def test_leaf_of_some_pages_is_judged_by_its_content():
     menu = ["<body><div><p>home</p></div><hr></body>", "<body><div><p>home</p></div><hr><b>x</b></body>"]
     tree = tree_of(*own, menu[0], menu[1])
     (division,) = (node for node in tree.root.walk() if node.content and node.styles)
-    found = Judgement(t=0.9).judge(tree).of(division)
-    assert found.composite < 0.9 < found.leaf == found.highest == 1
-    assert (found.noisy, found.meaningful) == (False, True)
+    mark = Judgement(t=0.9).judge(tree).of(division)
+    assert mark.composite < 0.9 < mark.leaf == mark.highest == 1
+    assert (mark.noisy, mark.meaningful) == (False, True)
     assert block_importances(tree, Judgement(t=0.9).judge(tree), document(own[0])) == [1]
 
 
@@ -706,8 +706,8 @@ def test_block_with_only_repeated_words_is_locally_noisy():
     pages = [f"<body><div>{rows.format(word)}</div><hr></body>" for word in OWN]
     tree = tree_of(*pages, virtual_leaves=True)
     page = document(pages[0])
-    found = block_importances(tree, Judgement().judge(tree), page)
-    assert [value > 0.4 for value in found] == [False, True, False, False, True]  # whatever the link's target is
+    values = block_importances(tree, Judgement().judge(tree), page)
+    assert [value > 0.4 for value in values] == [False, True, False, False, True]  # whatever the link's target is
 
 
 GUIDES = ["Printers > Samsung ML-1430", "Cameras > Canon EOS 7D", "Notebooks > Lenovo X1", "Phones > Nokia 3310"]
@@ -812,9 +812,9 @@ def test_paper_styles_keep_unique_content():
     pages = site(10, "shop")
     labeller = SiteStyleTree(styles="paper").fit(pages)
     for page in pages:
-        found = kept(labeller.label(page).labels)
-        assert all(keep for keep, own in zip(found, own_words(page), strict=True) if own)
-        assert found.count(True) < len(found)
+        kept_blocks = kept(labeller.label(page).labels)
+        assert all(keep for keep, own in zip(kept_blocks, own_words(page), strict=True) if own)
+        assert kept_blocks.count(True) < len(kept_blocks)
 
 
 def test_two_templates_of_one_site_are_separated():
@@ -974,7 +974,7 @@ def test_page_without_blocks_gets_no_labels():
 
 
 def assert_same(tree, other, pages=()):
-    judgements = [Judgement().judge(each) for each in (tree, other)]
+    judgements = [Judgement().judge(site_tree) for site_tree in (tree, other)]
     assert described(tree.root, judgements[0]) == described(other.root, judgements[1])
     for page in pages:
         ours, theirs = (block_importances(*pair, page) for pair in zip((tree, other), judgements, strict=True))

@@ -48,11 +48,11 @@ pages = soup | nested
 def parsed_texts(page: bytes | str, config: Config) -> list[str]:
     """Return the texts of the parsed page in order, including ``alt`` texts. Blocks must consist of them."""
     root = parse(decode(page).text, delete=config.get("tag-delete")).root
-    found: list[str | None] = []
+    texts: list[str | None] = []
     for event, element in etree.iterwalk(root, events=("start", "end")) if root is not None else ():
-        found += [element.get("alt") if element.tag == "img" else "", element.text] if event == "start" else []
-        found += [element.tail] if event == "end" else []
-    return [text for text in found if text]
+        texts += [element.get("alt") if element.tag == "img" else "", element.text] if event == "start" else []
+        texts += [element.tail] if event == "end" else []
+    return [text for text in texts if text]
 
 
 def squeezed(document: Document) -> str:

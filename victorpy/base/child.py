@@ -94,17 +94,16 @@ class _Child:
             self._process.wait()
             if is_late.is_set():
                 raise TimeLimitError(f"the page took longer than {timeout:g} seconds") from None
-            raise ChildError(f"the process that cleaned the page {self._reason()}") from error
+            code = self._process.returncode
+            if code == _MEMORY_EXIT:
+                reason = f"took more than {MEMORY / 1e6:,.0f} MB of memory"
+            else:
+                signals = {-number: number.name for number in signal.Signals}
+                reason = f"was ended by {signals.get(code, f'exit code {code}')}"
+            raise ChildError(f"the process that cleaned the page {reason}") from error
         finally:
             timer.cancel()
         return succeeded, result
-
-    def _reason(self) -> str:
-        code = self._process.returncode
-        if code == _MEMORY_EXIT:
-            return f"took more than {MEMORY / 1e6:,.0f} MB of memory"
-        names = {-number: number.name for number in signal.Signals}
-        return f"was ended by {names.get(code, f'exit code {code}')}"
 
     def stop(self) -> None:
         self._process.kill()

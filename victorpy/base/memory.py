@@ -21,7 +21,7 @@ def _malloc_trim() -> Callable[[int], object] | None:
     import ctypes
 
     try:
-        found: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
+        trim: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
     except (OSError, AttributeError, TypeError):
         return None
-    return found
+    return trim

@@ -93,15 +93,15 @@ def run(arguments: Arguments) -> int:
         judgement = method.with_tree(load_tree(target), pages=pages).judgement_  # a copy, because this merges nodes
         assert judgement is not None
         tree.t = judgement.t
-        said = f"; t={tree.t:g}, {method.reason_}"
+        threshold = f"; t={tree.t:g}, {method.reason_}"
     else:
         if not others:
             raise DataError(f"{first}: name the pages to add after the tree")
         tree, target = load_tree(Path(first)), target or Path(first)
         _add_pages(arguments, tree, others, method.sample)
-        said = ""
+        threshold = ""
     save_tree(tree, target)
-    arguments.say(f"{target}: a tree of {tree.page_count} pages{said}")
+    arguments.say(f"{target}: a tree of {tree.page_count} pages{threshold}")
     return 0
 
 

@@ -67,10 +67,10 @@ class Settings:
     """How to weigh a term on a page: by ``counts``, or by the weights of its ``blocks`` (formula 2 of the paper)."""
 
     def __post_init__(self) -> None:
-        for name, known in (("classifier", CLASSIFIERS), ("weights", WEIGHTS)):
+        for name, choices in (("classifier", CLASSIFIERS), ("weights", WEIGHTS)):
             value = getattr(self, name)
-            if value not in known:
-                raise ConfigError(f"no {name} {value!r}{suggest(value, known)}; choose from {', '.join(known)}")
+            if value not in choices:
+                raise ConfigError(f"no {name} {value!r}{suggest(value, choices)}; choose from {', '.join(choices)}")
         if self.terms < 1 or self.k < 1:
             raise ConfigError(f"a model needs at least one term and one neighbour, not {self.terms} and {self.k}")
 

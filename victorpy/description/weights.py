@@ -113,14 +113,14 @@ def _force(tree: TagTree, texts: Sequence[int], words: Sequence[float], link_wor
         while element >= 0 and element not in strongest and elements.tag[element] not in CONTAINERS:
             inner.append(element)
             element = elements.parent[element]
-        found = strongest.get(element, -1)
+        heaviest = strongest.get(element, -1)
         for element in reversed(inner):
             force = WEIGHTY.get(elements.tag[element], 0.0)
-            if force and (found < 0 or force > WEIGHTY[elements.tag[found]]):
-                found = element
-            strongest[element] = found
-        if found >= 0:
-            last_text[found] = text
+            if force and (heaviest < 0 or force > WEIGHTY[elements.tag[heaviest]]):
+                heaviest = element
+            strongest[element] = heaviest
+        if heaviest >= 0:
+            last_text[heaviest] = text
     tags = [
         elements.tag[element]
         for element, text in last_text.items()

@@ -151,8 +151,8 @@ class SiteStyleTree(SiteLabeller):
         importances = block_importances(self.tree_, self.judgement_, document, places)
         kept = [importance > self.judgement_.t for importance in importances]
         spans: list[Spans | None] = [None] * len(kept)
-        known = sum(len(block.text) for block, place in zip(document.blocks, places, strict=True) if place.is_leaf)
-        fit = known / (sum(map(len, document.texts)) or 1)
+        placed = sum(len(block.text) for block, place in zip(document.blocks, places, strict=True) if place.is_leaf)
+        fit = placed / (sum(map(len, document.texts)) or 1)
         warnings: tuple[str, ...] = ()
         if kept and fit < LEAST_FIT:
             share = f"{fit:.0%} of its text is at places that the site's tree knows"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -57,6 +57,7 @@ CURVE, ABLATION, GRID = "learning_curve", "ablation", "grid"
 CURVE_SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 GRID_PARAMETERS = frozenset(["c1", "c2", "max_iterations", "threshold"])
 _ALL_FEATURES = "all features"
+_BINS = 10  # of predicted probabilities
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of the experiment, the number of finished folds and the number of folds."""
@@ -147,10 +148,10 @@ def means(pages: Sequence[PageResult]) -> dict[str, float | None]:
     return averages | {name: getattr(blocks, name) for name in _BLOCK_MEASURES}
 
 
-def intervals(pages: Sequence[PageResult], measures: Iterable[str] = MEASURES) -> dict[str, list[float]]:
+def intervals(pages: Sequence[PageResult]) -> dict[str, list[float]]:
     """Return the 95 % interval of every mean, by resampling pages."""
     bounds = {}
-    for name in measures:
+    for name in MEASURES:
         scored = [page for page in pages if name in page.scores]
         weights = [page.blocks.total if page.blocks and name in _BLOCK_MEASURES else 1 for page in scored]
         if scored:
@@ -158,11 +159,11 @@ def intervals(pages: Sequence[PageResult], measures: Iterable[str] = MEASURES) -
     return bounds
 
 
-def _calibration(pages: Sequence[PageResult], bins: int = 10) -> list[dict[str, float]]:
-    counts = [[0, 0, 0.0] for _ in range(bins)]
+def _calibration(pages: Sequence[PageResult]) -> list[dict[str, float]]:
+    counts = [[0, 0, 0.0] for _ in range(_BINS)]
     for page in pages:
         for predicted, is_content in zip(page.labelling.content, page.gold_content, strict=False):
-            row = counts[min(int(predicted * bins), bins - 1)]
+            row = counts[min(int(predicted * _BINS), _BINS - 1)]
             row[0] += 1
             row[1] += is_content
             row[2] += predicted

@@ -105,16 +105,13 @@ def label_page(page: GoldPage, data: str, config: Config) -> LabelledPage:
     else:
         document = read_document(page.html, config, page.url or None, source=page.name)
         labels = align(document, page.gold, config.cuts.block_level)
-    weights = _partial_weights(document, labels, config) if page.partial else None
+    weights = None
+    if page.partial:  # what is outside the gold is unknown, unless it belongs to the frame of the page
+        columns = Columns(document, config)
+        is_frame = np.logical_or.reduce([columns.within(tag) for tag in _FRAME_TAGS]) & ~columns.within("article")
+        is_used = [label.is_content or frame for label, frame in zip(labels, is_frame, strict=True)]
+        weights = tuple(_PARTIAL_WEIGHT * used for used in is_used)
     return LabelledPage(page.name, data, page.site, page.page_type, document, labels, page.gold, weights, roles)
-
-
-def _partial_weights(document: Document, labels: Sequence[Label], config: Config) -> tuple[float, ...]:
-    """Return the weights of a page with a partial gold. What is outside the gold is unknown, or a frame of the page."""
-    columns = Columns(document, config)
-    is_frame = np.logical_or.reduce([columns.within(tag) for tag in _FRAME_TAGS]) & ~columns.within("article")
-    is_known = [label.is_content or frame for label, frame in zip(labels, is_frame, strict=True)]
-    return tuple(_PARTIAL_WEIGHT * known for known in is_known)
 
 
 def label_values(pages: Sequence[GoldPage], data: str, config: Config) -> Iterator[LabelledPage]:

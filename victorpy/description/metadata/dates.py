@@ -142,8 +142,8 @@ def _read_in_words(text: str, language: str) -> date | None:
             month, day = day, month
         if month > _MOST_MONTHS:
             month, day = day, month
-    elif len(numbers) == 2 and names and (known := _month(names[0])):
-        year, month, day = max(numbers), known, min(numbers)
+    elif len(numbers) == 2 and names and (named := _month(names[0])):
+        year, month, day = max(numbers), named, min(numbers)
     else:
         return _read_by_dateparser(text, language)
     with suppress(ValueError):

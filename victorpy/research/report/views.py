@@ -17,6 +17,7 @@ from victorpy.research.gold import LabelledPage
 from victorpy.research.report.base import html_page, read_asset, text
 from victorpy.research.scores import PageResult
 
+_MOST_PAGES = 20
 _BREAKING = re.compile(
     r"/?(?:address|article|aside|blockquote|br|dd|div|dl|dt|fig\w+|footer|form|h\d|header|hr|li|main"
     r"|nav|ol|option|p|pre|section|select|summary|table|td|th|tr|ul|button|body|html)$"
@@ -130,7 +131,6 @@ def write_views(
     pages: Sequence[LabelledPage],
     config: Config,
     directory: Path,
-    count: int = 20,
     method: str = "",
 ) -> dict[str, str]:
     """Write views of the worst pages, and return the path of each, relative to the report, by data set and name.
@@ -138,7 +138,7 @@ def write_views(
     `method` is the name of a method that is not trained, which has no folds and no features.
     """
     by_name = {(page.data, page.name): page for page in pages}
-    worst = sorted(results, key=lambda result: result.scores["words_f1"])[:count]
+    worst = sorted(results, key=lambda result: result.scores["words_f1"])[:_MOST_PAGES]
     directory.mkdir(parents=True, exist_ok=True)
     labeller = ModelLabeller(config) if not method else None
     files = {}
