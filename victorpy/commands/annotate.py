@@ -65,7 +65,7 @@ def run(arguments: Arguments) -> int:
     elif first.is_dir():
         app.show_list(Pages(first, config, predictor, not arguments.read_only), arguments.order)
     else:
-        page, anno = (None, first) if _is_annotation(first) else (first, rest[0] if rest else annotation_of(first))
+        page, anno = (first, rest[0] if rest else annotation_of(first)) if first.suffix != ".anno" else (None, first)
         app.show_page(open_page(page, anno, config, predictor, arguments.read_only))
     if note:
         app.say(note[0].upper() + note[1:], also=True)
@@ -92,14 +92,10 @@ def _check(arguments: Arguments) -> None:
     first, *rest = arguments.pages
     if not first.exists():
         raise DataError(f"{first}: cannot be read: No such file or directory")
-    if rest and (first.is_dir() or _is_annotation(first)):
+    if rest and (first.is_dir() or first.suffix == ".anno"):
         raise ConfigError(f"{first} is not a page; only a page can be followed by an annotation file ({rest[0]})")
     if arguments.retrain and not first.is_dir():
         raise ConfigError("--retrain needs a directory: victor annotate --retrain DIR")
-
-
-def _is_annotation(path: Path) -> bool:
-    return path.suffix == ".anno"
 
 
 def _load_model(arguments: Arguments) -> tuple[Config, Predictor | None, str]:

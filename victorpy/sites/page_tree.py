@@ -63,7 +63,6 @@ def page_tree(document: Document, styles: str = "modern", virtual_leaves: bool =
         while element not in holders:
             holders.add(element)
             element = elements.parent[element]
-    key_of = _shown_key if styles == "paper" else _named_key
     root = PageNode(ROOT_KEY)
     nodes: list[PageNode] = []  # for each element its node, or that of its closest ancestor with a node
     added = 0
@@ -73,7 +72,7 @@ def page_tree(document: Document, styles: str = "modern", virtual_leaves: bool =
             while added < elements.first_block[number] and blocks[added].element < number:
                 _add_block(nodes, root, blocks[added].element, added)
                 added += 1
-            key = key_of(tag, elements.attributes[number])
+            key = _key(tag, elements.attributes[number], styles)
             if key is not None:
                 node.children.append(PageNode(key))
                 node = node.children[-1]
@@ -113,17 +112,15 @@ def _finish(node: PageNode, virtual_leaves: bool) -> None:
         _finish(child, virtual_leaves)
 
 
-def _shown_key(tag: str, attributes: dict[str, str]) -> Key | None:
-    """Return tag and display attributes, or None if the element is not part of the page's body."""
-    if tag in {"html", "head"}:
-        return None
-    return tag, " ".join(f"{name}={attributes[name]}" for name in DISPLAY if name in attributes)
+def _key(tag: str, attributes: dict[str, str], styles: str) -> Key | None:
+    """Return the tag with display attributes or names; None for an element outside the body.
 
-
-def _named_key(tag: str, attributes: dict[str, str]) -> Key | None:
-    """Return tag and names. The body is the root itself."""
-    if tag in {"html", "head", "body"}:
+    In the style ``modern``, the body is the root itself.
+    """
+    if tag in {"html", "head"} or (tag == "body" and styles == "modern"):
         return None
+    if styles == "paper":
+        return tag, " ".join(f"{name}={attributes[name]}" for name in DISPLAY if name in attributes)
     named = attributes and (attributes.get("class", ""), attributes.get("id", ""), attributes.get("role", ""))
     return tag, _names(named) if named else ""
 
