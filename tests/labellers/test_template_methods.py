@@ -15,7 +15,7 @@ from victorpy import load_config, read_document
 from victorpy.base.hashes import PageCounts, hash_text, min_template_pages, windows
 from victorpy.errors import ConfigError
 from victorpy.labellers.one_page import LongestRun, SatisfiableSubtree, best_run
-from victorpy.labellers.rtdm import Mapping, Node, Rtdm
+from victorpy.labellers.rtdm import Node, Rtdm, TreeMapping
 from victorpy.labellers.templates import DomTemplate, Pagelets, TextTemplate, cover, fingerprints
 from victorpy.methods import load_method
 from victorpy.page.tree import PageTree
@@ -367,8 +367,8 @@ def unlike(tree):
 @pytest.mark.parametrize("case", MAPPINGS, ids=lambda case: case["name"])
 def test_mappings_of_trees(case):
     one, other = node(case["one"]), node(case["other"])
-    assert Mapping().cost(one, other) == Mapping().cost(other, one) == case["cost"]
-    assert unlike(Mapping().common(one, other)) == unlike(node(case["common"]))
+    assert TreeMapping().cost(one, other) == TreeMapping().cost(other, one) == case["cost"]
+    assert unlike(TreeMapping().common(one, other)) == unlike(node(case["common"]))
 
 
 def _plain_cost(one, other):
@@ -401,14 +401,14 @@ def _random_tree(chance, depth):
 def test_shortcuts_do_not_change_the_distance(seed):
     chance = random.Random(seed)
     one, other = (["root", *(_random_tree(chance, 2) for _ in range(3))] for _ in range(2))
-    assert Mapping().cost(node(one), node(other)) == _plain_cost(one, other)
+    assert TreeMapping().cost(node(one), node(other)) == _plain_cost(one, other)
 
 
 def test_too_expensive_mappings_are_skipped():
     one, other = (["a", *([tag] for tag in tags), ["end"]] for tags in ("bcbcb", "cbccb"))
     # Of bcb and cbc nothing is mapped: nine pairs would have to be compared.
-    assert unlike(Mapping(cells=8).common(node(one), node(other))) == unlike(node(["a", ["c"], ["b"], ["end"]]))
-    assert len(Mapping(cells=9).common(node(one), node(other)).children) == 5
+    assert unlike(TreeMapping(cells=8).common(node(one), node(other))) == unlike(node(["a", ["c"], ["b"], ["end"]]))
+    assert len(TreeMapping(cells=9).common(node(one), node(other)).children) == 5
 
 
 def test_rtdm_drops_equal_structure_and_with_text_only_equal_texts():

@@ -19,7 +19,7 @@ from victorpy.research.align import Gold
 from victorpy.research.evaluate import score_page
 from victorpy.research.gold import LabelledPage
 from victorpy.research.mining.cleaning import _kept_text
-from victorpy.research.report.views import Column, render_view
+from victorpy.research.report.views import render_view
 
 HTML = (
     '<title>Tea</title><p><a href="/">Home</a> &gt; <a href="/tea"><b>Green</b> tea</a> &gt; Sencha</p>'
@@ -78,7 +78,7 @@ def test_descriptions_mined_texts_and_views_have_the_kept_text():
     assert "log" not in record.keywords
     assert "Log" not in record.content + record.abstract
     assert _kept_text(PAGE, Labelling(CLEAN.labels, spans=CLEAN.spans)) == "Green tea > Sencha Sencha is hot and green."
-    view = render_view("Tea", [Column("sst", CLEAN)])
+    view = render_view("Tea", {"sst": CLEAN})
     assert "<del>Home &gt; </del>Green tea &gt; Sencha</span>" in view
     assert "<del>Log in now. </del>Sencha is hot and green.<del> Log out later.</del></span>" in view
 

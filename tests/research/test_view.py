@@ -23,7 +23,7 @@ from victorpy.errors import install_command
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_anno
 from victorpy.research.report.base import read_asset
-from victorpy.research.report.views import Column, render_view
+from victorpy.research.report.views import render_view
 
 CASES = Path(__file__).parents[1] / "cases" / "view"
 TEA = CASES / "tea.html"
@@ -87,7 +87,7 @@ def labelled(html, labels, probabilities=(), config="default", **fields):
 
 
 def view_page(page, title="A title", gold=None):
-    return render_view(title, [Column("ours", page)], gold)
+    return render_view(title, {"ours": page}, gold)
 
 
 def shown(html, labels, *arguments, gold=None, **options):
@@ -370,7 +370,7 @@ def test_mistake_leaves_an_older_view_alone(tmp_path):
 
 @pytest.fixture(scope="module")
 def tea_view():
-    return render_view("Tea", [Column("ours", Cleaner.load().document(TEA.read_bytes(), features=True))])
+    return render_view("Tea", {"ours": Cleaner.load().document(TEA.read_bytes(), features=True)})
 
 
 def policy_of(view):
@@ -397,7 +397,7 @@ def test_hostile_text_stays_text(text):
     first = page.document.blocks[0]._replace(text=text)
     document = replace(page.document, blocks=(first, page.document.blocks[1]))
     page = replace(page, document=document, features=({text: text}, {"words": text}))
-    view = render_view(text, [Column(text, page)], [P, P])
+    view = render_view(text, {text: page}, [P, P])
     assert_closed(view)
     tree = tree_of(view)
     assert tree.findtext(".//title") == tree.findtext(".//h1") == tree.findtext(".//section/h2") == text
@@ -409,7 +409,7 @@ def test_hostile_text_stays_text(text):
 def test_view_of_a_hostile_page_runs_nothing(default_config):
     content = (CASES / "hostile.html").read_bytes()
     document = read_document(content, default_config)
-    view = render_view(document.title, [Column("ours", Cleaner.load().document(content, features=True))])
+    view = render_view(document.title, {"ours": Cleaner.load().document(content, features=True)})
     assert_closed(view)
     tree = tree_of(view)
     assert tree.findtext(".//title") == ALERT
@@ -447,7 +447,7 @@ def test_control_characters_are_shown_by_number(text, number):
     assert any(map(steers, text))
     page = labelled("<p>a", [P], url=text)
     document = replace(page.document, blocks=(page.document.blocks[0]._replace(text=text),))
-    view = render_view(text, [Column(text, replace(page, document=document, features=({text: text},)))])
+    view = render_view(text, {text: replace(page, document=document, features=({text: text},))})
     assert not [hex(ord(char)) for char in view if steers(char)]
     [shown] = texts(tree_of(view))
     assert f"U+{number}" in shown
@@ -462,9 +462,9 @@ def test_other_scripts_and_emoji_are_left_alone(text):
 
 
 def test_differences_of_two_cleaners_are_marked_in_both_columns():
-    ours, theirs = (Column(name, labelled("<p>a<p>b", [P, label])) for name, label in (("ours", O), ("theirs", P)))
-    view = render_view("tea", [ours, theirs])
+    pages = {name: labelled("<p>a<p>b", [P, label]) for name, label in (("ours", O), ("theirs", P))}
+    view = render_view("tea", pages)
     assert view.count(' differs"') == 2
     assert 'class="block paragraph"' in view
     assert "the other cleaner differs" in view
-    assert "the other cleaner differs" not in render_view("tea", [ours])
+    assert "the other cleaner differs" not in render_view("tea", {"ours": pages["ours"]})

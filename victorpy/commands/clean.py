@@ -25,6 +25,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from w3lib.encoding import resolve_encoding
 
@@ -90,25 +91,11 @@ def run(arguments: Arguments) -> int:
         if not getattr(arguments, name):
             setattr(arguments, name, value)
     arguments.format = _shared.format_of(arguments)
-    if arguments.by_site and arguments.labelled:
-        raise ConfigError(f"--labelled {arguments.labelled[0]} needs --site DIR; it does not work with --by-site")
-    _shared.dedup_of(arguments)  # raises if a name or value is wrong
-    output = find_output(arguments.format)
     inputs = arguments.pages or ([arguments.site] if arguments.site and Path(arguments.site).is_dir() else ["-"])
     if arguments.retry:
         inputs = previous.get("inputs", [])
-        if arguments.force:
-            raise ConfigError("--retry always cleans the failed pages; leave out --force")
-        if arguments.pages:
-            raise ConfigError(f"--retry reads only the failed pages; leave out {arguments.pages[0]}")
-        if arguments.by_site and not inputs:
-            raise ConfigError(
-                f"--by-site --retry {arguments.retry} needs the run's manifest.jsonl in the same directory"
-            )
-    if arguments.part and (arguments.by_site or arguments.dedup or arguments.retry):
-        raise ConfigError("--part does not work with --by-site, --dedup and --retry, which need all pages")
-    if arguments.charset and resolve_encoding(arguments.charset) is None:
-        raise ConfigError(f"unknown encoding {arguments.charset!r}")
+    _check_options(arguments, inputs)
+    output = find_output(arguments.format)
     if not arguments.quiet and native.why_not() == native.NOT_BUILT:
         _suggest_core(arguments)
     seen = None if arguments.retry else survey(inputs)
@@ -123,20 +110,40 @@ def run(arguments: Arguments) -> int:
         options = {"quiet": arguments.quiet, "force": arguments.force, "log": arguments.log_json, "seen": seen}
         summary = run_plan(plan, sys.stderr, write, guarded=not 0 < pages <= FEW, **options)
     _shared.write_summary(arguments.summary, summary)
-    if arguments.quiet or pages == 1:
-        pass
-    elif plan.plain:
+    if not arguments.quiet and pages != 1:
+        _print_summary(arguments, plan, summary)
+    return EXIT_FAILED if summary["failed"] else 0
+
+
+def _check_options(arguments: Arguments, inputs: Sequence[str]) -> None:
+    """Raise if a value is wrong, or if options cannot be combined."""
+    if arguments.by_site and arguments.labelled:
+        raise ConfigError(f"--labelled {arguments.labelled[0]} needs --site DIR; it does not work with --by-site")
+    _shared.dedup_of(arguments)
+    if arguments.retry and arguments.force:
+        raise ConfigError("--retry always cleans the failed pages; leave out --force")
+    if arguments.retry and arguments.pages:
+        raise ConfigError(f"--retry reads only the failed pages; leave out {arguments.pages[0]}")
+    if arguments.retry and arguments.by_site and not inputs:
+        raise ConfigError(f"--by-site --retry {arguments.retry} needs the run's manifest.jsonl in the same directory")
+    if arguments.part and (arguments.by_site or arguments.dedup or arguments.retry):
+        raise ConfigError("--part does not work with --by-site, --dedup and --retry, which need all pages")
+    if arguments.charset and resolve_encoding(arguments.charset) is None:
+        raise ConfigError(f"unknown encoding {arguments.charset!r}")
+
+
+def _print_summary(arguments: Arguments, plan: Plan, summary: dict[str, Any]) -> None:
+    if plan.plain:
         shown = (Status.KEPT, Status.EMPTY, *([Status.SKIPPED] if summary["skipped"] else []), Status.FAILED)
         counts = ", ".join(f"{summary[status]} {status}" for status in shown)
         arguments.say(f"{summary['pages']} pages: {counts}")
-    else:
-        print(summary_table(summary), file=sys.stderr)
-        if plan.part:
-            arguments.say(f"after all {plan.part[1]} parts: victor merge {plan.output}")
-        elif plan.output is not None and summary["failed"]:
-            failed = failed_path(plan, Path(plan.output))
-            arguments.say(f"failed pages are listed in {failed}; clean them again with --retry {failed}")
-    return EXIT_FAILED if summary["failed"] else 0
+        return
+    print(summary_table(summary), file=sys.stderr)
+    if plan.part:
+        arguments.say(f"after all {plan.part[1]} parts: victor merge {plan.output}")
+    elif plan.output is not None and summary["failed"]:
+        failed = failed_path(plan, Path(plan.output))
+        arguments.say(f"failed pages are listed in {failed}; clean them again with --retry {failed}")
 
 
 def _suggest_core(arguments: Arguments) -> None:

@@ -31,7 +31,7 @@ from victorpy.page.decode import decode
 from victorpy.peers import is_peer, load_peer
 from victorpy.research.align import Gold, align
 from victorpy.research.datasets import parse_cleaneval
-from victorpy.research.report.views import Column, render_view
+from victorpy.research.report.views import render_view
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,11 +53,10 @@ def run(arguments: Arguments) -> int:
     is_annotation = arguments.page.suffix == ".anno"
     page = cleaner.document(content, arguments.url, source=str(arguments.page), features=True, annotation=is_annotation)
     gold = _gold_labels(arguments.gold, page, cleaner) if arguments.gold else None
-    columns = [Column(f"victorpy ({arguments.model})", page)]
+    pages = {f"victorpy ({arguments.model})": page}
     if arguments.against:
-        other = _clean_by_other(arguments.against, content, page, cleaner, arguments.allow_code)
-        columns.append(Column(arguments.against, other))
-    view = render_view(page.document.title or str(arguments.page), columns, gold)
+        pages[arguments.against] = _clean_by_other(arguments.against, content, page, cleaner, arguments.allow_code)
+    view = render_view(page.document.title or str(arguments.page), pages, gold)
     if arguments.output:
         arguments.output.write_text(view, encoding="utf-8")
     else:

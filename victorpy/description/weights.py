@@ -36,7 +36,7 @@ Vector = dict[str, float]
 """Terms with their weights. The vector is empty or has length 1."""
 
 
-class Block(NamedTuple):
+class TopicBlock(NamedTuple):
     """A leaf of the topic content tree."""
 
     node: int  # number of the container
@@ -67,7 +67,7 @@ def similarity(one: Vector, other: Vector) -> float:
     return sum(weight * long.get(term, 0.0) for term, weight in short.items())
 
 
-def block_weights(tree: TagTree, blocks: Sequence[Block], spread: float = SPREAD) -> list[float]:
+def block_weights(tree: TagTree, blocks: Sequence[TopicBlock], spread: float = SPREAD) -> list[float]:
     """Return the weight of every block by algorithm 1, relative to the heaviest."""
     parents = [block.node if block.is_beside else tree.nodes[block.node].parent for block in blocks]
     passed: defaultdict[int, float] = defaultdict(float)  # force that the blocks in each node pass to each other
@@ -83,7 +83,7 @@ def block_weights(tree: TagTree, blocks: Sequence[Block], spread: float = SPREAD
     return [exp(max(logarithm - highest, -500.0)) for logarithm in logarithms]
 
 
-def topic_blocks(tree: TagTree) -> list[Block]:
+def topic_blocks(tree: TagTree) -> list[TopicBlock]:
     """Return the leaves of the tree that have text, in the order of their containers."""
     words, link_words = tree.word_totals()
     blocks = []
@@ -98,7 +98,7 @@ def topic_blocks(tree: TagTree) -> list[Block]:
             stretches[bisect(starts, text)].append(text)
         for texts in stretches.values():
             force = _force(tree, texts, words, link_words) if has_force else 0.0
-            blocks.append(Block(number, bool(starts), texts, force or 1.0))
+            blocks.append(TopicBlock(number, bool(starts), texts, force or 1.0))
     return blocks
 
 

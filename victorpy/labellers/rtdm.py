@@ -70,7 +70,7 @@ def node_of(tree: PageTree, labels: Sequence[int], texts: Sequence[int]) -> Node
     return Node.of(0, [nodes[element] for element in sorted(nodes)])
 
 
-class Mapping:
+class TreeMapping:
     """Maps two trees, whose roots count as equal."""
 
     def __init__(self, cells: int = CELLS) -> None:
@@ -181,7 +181,7 @@ class Rtdm(SiteLabeller):
                 continue
             seen.add(tree.number)
             page = self._nodes(tree)
-            template = page if template is None else Mapping().common(template, page)
+            template = page if template is None else TreeMapping().common(template, page)
             if len(seen) >= self.sample:
                 break
         if template is None:
@@ -193,7 +193,7 @@ class Rtdm(SiteLabeller):
         if self.template_ is None:
             raise not_fitted(self)
         tree = PageTree(document)
-        noise = tree.blocks_with(Mapping().mapped_texts(self.template_, self._nodes(tree)), NOISE)
+        noise = tree.blocks_with(TreeMapping().mapped_texts(self.template_, self._nodes(tree)), NOISE)
         return label_kept(document, [not is_noise for is_noise in noise])
 
     def _nodes(self, tree: PageTree) -> Node:

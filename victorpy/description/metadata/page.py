@@ -49,7 +49,7 @@ class Candidate(NamedTuple):
     source: str
 
 
-class Line(NamedTuple):
+class ShortText(NamedTuple):
     """A short text near the headline."""
 
     text: str
@@ -137,7 +137,7 @@ class Page:
         return best if best is not None or not self.headings else self.headings[0][0]
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[ShortText]:
         """The short texts near the headline, where byline and date are: first those after it, then those before it."""
         if self.headline is None:
             return []
@@ -201,14 +201,14 @@ def _elements_before(element: etree._Element) -> Iterator[etree._Element]:
         node = node.getparent()
 
 
-def _lines(elements: Iterable[etree._Element]) -> Iterator[Line]:
+def _lines(elements: Iterable[etree._Element]) -> Iterator[ShortText]:
     previous = ""
     for element in elements:
         inner_text = "" if element.tag in _NO_LINE else element.text
         for raw in (element.get("datetime"), inner_text, element.tail):
             text = " ".join((raw or "")[: 4 * LONGEST_LINE].split())
             if 1 < len(text) <= LONGEST_LINE:
-                yield Line(text, previous, element)
+                yield ShortText(text, previous, element)
                 previous = text
             elif text:
                 previous = ""

@@ -99,7 +99,7 @@ class Cleaned(NamedTuple):
     error: str = ""
 
 
-class Learned(NamedTuple):
+class LearningCost(NamedTuple):
     """The cost of learning a site."""
 
     pages: int = 0  # number of pages that the method read; 0 if it does not learn from sites
@@ -113,7 +113,7 @@ class ComparedSite(NamedTuple):
     data: str
     site: str
     tuned: int
-    learned: dict[str, Learned]
+    learned: dict[str, LearningCost]
     rows: list[PageResult]  # one row per page and method, page by page
     ceilings: list[Score]  # the number of gold values that occur in the page text, for each page with values as gold
 
@@ -152,7 +152,7 @@ class MethodAtSite:
 
     def __init__(self, method: Method, pages: Sequence[GoldPage], shares: Shares) -> None:
         self.name = method.name
-        self.learned = Learned()
+        self.learned = LearningCost()
         self.config: Config | None = None  # config that splits pages into blocks; other programs have none
         if method.is_peer:
             extract = load_peer(str(method.method), method.parameters)
@@ -168,7 +168,7 @@ class MethodAtSite:
                 labels_of = {index: gold_labels(pages[index], document, config) for index, document in tuned.items()}
                 labels = [labels_of.get(index) or None for index in shares.learned]
             labeller, seconds, error = _timed(lambda: method.load().labeller.at_site(documents, labels))
-            self.learned = Learned(min(documents.reads, len(shares.learned)), seconds, error)
+            self.learned = LearningCost(min(documents.reads, len(shares.learned)), seconds, error)
             if labeller:
                 cleaner = Cleaner(labeller, config)
 

@@ -11,7 +11,7 @@ from victorpy.base.digests import read_meta
 from victorpy.methods import Method
 from victorpy.model.store import find_model
 from victorpy.peers import versions
-from victorpy.research.compare.run import ComparedSite, DataSet, Learned
+from victorpy.research.compare.run import ComparedSite, DataSet, LearningCost
 from victorpy.research.scores import BlockCounts, PageResult, mean_of, pooled, values_of
 from victorpy.research.site_runs import Plan
 from victorpy.research.statistics import compare, interval, mean
@@ -128,7 +128,7 @@ def page_records(compared: Iterable[ComparedSite]) -> Iterator[dict[str, Any]]:
             yield {"data": site.data, "site": site.site, "name": page[0], "type": page[1], "methods": scores}
 
 
-def _scores(rows: Sequence[PageResult], learned: Sequence[Learned]) -> dict[str, Any]:
+def _scores(rows: Sequence[PageResult], learned: Sequence[LearningCost]) -> dict[str, Any]:
     labelled = [row.blocks for row in rows if row.blocks]  # none for pages on which the method failed
     blocks = BlockCounts.sum(labelled)
     learned_pages = sum(cost.pages for cost in learned)

@@ -155,7 +155,7 @@ def survival_scores(rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
 
 
 @dataclass(slots=True)
-class Cleaned:
+class MethodPages:
     """The words and values that one method keeps, and its CPU seconds."""
 
     kept: Bags = field(default_factory=Bags)
@@ -174,7 +174,7 @@ class Cleaned:
         before, after = occurring(values, words), occurring(values, words_kept)
         self.survival.append(survival(before, after, len(words), len(words_kept)))
 
-    def extend(self, other: Cleaned) -> None:
+    def extend(self, other: MethodPages) -> None:
         """Add the pages of another site."""
         self.kept.extend(other.kept)
         self.removed.extend(other.removed)
@@ -211,7 +211,7 @@ class CleanedPages(NamedTuple):
     """The readable pages, the results of each method in the same order, and warnings about other pages."""
 
     pages: list[MinedPage]
-    methods: dict[str, Cleaned]
+    methods: dict[str, MethodPages]
     warnings: list[str]
 
 
@@ -226,7 +226,7 @@ def clean_all(
     """Clean the pages of all sites with all methods, in several processes if `jobs` is greater than 1."""
     run = partial(clean_site, methods=tuple(methods), sample=sample, seed=seed)
     sites = by_site(pages)
-    cleaned = CleanedPages([], {method.name: Cleaned() for method in methods}, [])
+    cleaned = CleanedPages([], {method.name: MethodPages() for method in methods}, [])
     for done, site in enumerate(map_in_jobs(run, sites, jobs), 1):
         cleaned.pages.extend(site.pages)
         cleaned.warnings.extend(site.warnings)
@@ -241,7 +241,7 @@ def clean_site(pages: list[MinedPage], methods: tuple[Method, ...], sample: int,
 
     Pages that cannot be read are left out, with a warning. Methods that split pages in the same way share documents.
     """
-    site = CleanedPages([], {method.name: Cleaned() for method in methods}, [])
+    site = CleanedPages([], {method.name: MethodPages() for method in methods}, [])
     config = methods[0].load().config
     documents = []
     start = time.process_time()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from victorpy.config import Config
@@ -24,36 +23,28 @@ _BREAKING = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """The labels that one cleaner gives a page."""
+def render_view(title: str, pages: Mapping[str, CleanPage], gold: Sequence[Label] | None = None) -> str:
+    """Build a page that shows a page cleaned by one or two cleaners, compared with the gold labels if given.
 
-    title: str
-    page: CleanPage
-
-
-def render_view(title: str, columns: Sequence[Column], gold: Sequence[Label] | None = None) -> str:
-    """Build a page that shows the labels of one or several cleaners, compared with the gold labels if given.
-
-    A block is marked as different if only one of two cleaners keeps it.
+    `pages` has the titles of the columns and what they show. A block is marked if only one of two cleaners keeps it.
     """
-    document = columns[0].page.document
+    document = next(iter(pages.values())).document
     paths = document.paths()
     sections = ""
-    for column in columns:
-        other = next((rival.page.labels for rival in columns if rival is not column), None)
+    for name, page in pages.items():
+        other = next((rival.labels for rival in pages.values() if rival is not page), None)
         lines: list[str] = []
         for block in document.blocks:
-            written = _block(block, column.page, paths[block.index], gold, other)
+            written = _block(block, page, paths[block.index], gold, other)
             if lines and not any(_BREAKING.match(tag) for tag in block.distance):
                 lines[-1] += (" " if block.spaced else "") + written  # on the same line of the page
             else:
                 lines.append(written)
         blocks = "".join(f'<div class="line">{line}</div>\n' for line in lines)
-        counts = f'<p class="soft">{text(_counts(column.page, gold))}</p>'
-        sections += f"<section><h2>{text(column.title)}</h2>{counts}{blocks}</section>"
+        counts = f'<p class="soft">{text(_counts(page, gold))}</p>'
+        sections += f"<section><h2>{text(name)}</h2>{counts}{blocks}</section>"
     losses = "".join(f'<p class="soft">lost: {text(loss)}</p>' for loss in document.losses)
-    legend = _legend(gold is not None, len(columns) > 1) + losses
+    legend = _legend(gold is not None, len(pages) > 1) + losses
     body = (
         f'<header><h1>{text(title)}</h1><p class="soft">{text(document.url)}</p>{legend}</header>\n'
         f'<main><div class="columns">{sections}</div>'
@@ -152,8 +143,8 @@ def write_views(
         )
         safe_name = re.sub(r"[^\w.-]+", "-", result.name)[-60:]
         file = f"{number:02}-{safe_name}.html"
-        column = Column(method or f"fold {result.fold + 1}", clean)
-        view = render_view(page.document.title or result.name, [column], page.labels)
+        column = method or f"fold {result.fold + 1}"
+        view = render_view(page.document.title or result.name, {column: clean}, page.labels)
         (directory / file).write_text(view, encoding="utf-8")
         files[f"{result.data}/{result.name}"] = f"{directory.name}/{file}"
     return files
