@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from contextlib import suppress
 
 
 def trim_memory() -> None:
@@ -11,17 +10,7 @@ def trim_memory() -> None:
 
     Takes milliseconds, and does nothing on systems without glibc.
     """
-    trim = _malloc_trim()
-    if trim:
-        trim(0)
-
-
-@cache
-def _malloc_trim() -> Callable[[int], object] | None:
     import ctypes
 
-    try:
-        trim: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
-    except (OSError, AttributeError, TypeError):
-        return None
-    return trim
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
