@@ -69,7 +69,7 @@ def score_table(results: Mapping[str, Sequence[PageResult]]) -> str:
     for name, pages in results.items():
         figures = ["–" if figure is None else f"{figure:.2f}" for figure in THESIS[name]]
         rows.append([f"{name}, thesis", *figures, *["–"] * (len(MEASURES) - len(figures))])
-        averages, bounds = means(pages), intervals(pages)
+        averages, bounds = means(pages), intervals(pages, MEASURES)
         cells = []
         for measure in MEASURES:
             low, high = bounds[measure]

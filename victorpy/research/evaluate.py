@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -148,10 +148,10 @@ def means(pages: Sequence[PageResult]) -> dict[str, float | None]:
     return averages | {name: getattr(blocks, name) for name in _BLOCK_MEASURES}
 
 
-def intervals(pages: Sequence[PageResult]) -> dict[str, list[float]]:
+def intervals(pages: Sequence[PageResult], measures: Iterable[str] = MEASURES) -> dict[str, list[float]]:
     """Return the 95 % interval of every mean, by resampling pages."""
     bounds = {}
-    for name in MEASURES:
+    for name in measures:
         scored = [page for page in pages if name in page.scores]
         weights = [page.blocks.total if page.blocks and name in _BLOCK_MEASURES else 1 for page in scored]
         if scored:
