@@ -44,7 +44,7 @@ from victorpy.batch.local.by_site import Sites
 from victorpy.batch.local.pool import Here
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.run import run_plan
-from victorpy.batch.local.stretches import LOG, SpillReader, start_worker
+from victorpy.batch.local.stretches import start_worker
 from victorpy.batch.plan import Limits, Plan
 from victorpy.batch.record import Status
 from victorpy.batch.site_model import at_site_bytes, from_bytes
@@ -489,7 +489,7 @@ HOSTS = ["courier.example", "shop.example"] * 20
 
 def spill(inputs, directory, progress):
     plan = Plan((str(inputs),))
-    with Here(partial(start_worker, plan, SpillReader(), LOG, False)) as pool:
+    with Here(partial(start_worker, plan, is_guarded=False)) as pool:
         Sites(plan, directory, progress, pool).spill()
 
 

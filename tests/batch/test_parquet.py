@@ -85,23 +85,18 @@ def test_output_of_an_older_version_is_refused(tmp_path):
     assert set(tree(tmp_path)) == {"a.warc.gz", "out.parquet/manifest.jsonl"}
 
 
-def write_table(path, texts, segment_rows=64):
-    """Write texts to segments, and join them. Return the number of rows of each row group."""
+def write_table(path, texts):
+    """Write texts to a part. Return the number of rows of each row group."""
     sink = sinks.SINKS.get("parquet")("parquet", path.parent, find_output("text"))
-    segments = []
-    for at in range(0, len(texts), segment_rows):
-        segments.append(path.with_name(f"{at}.segment"))
-        with sink.segment(segments[-1]) as write:
-            for number, text in texts[at : at + segment_rows]:
-                write(Record("", Path(), origin=Origin("a", number)), Outcome(Status.KEPT, text))
-    sink.join(segments, path)
+    records = ((Record("", Path(), origin=Origin("a", number)), text) for number, text in texts)
+    sink.write(path, ((record, Outcome(Status.KEPT, text)) for record, text in records))
     metadata = pq.read_metadata(path)
     return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
 def test_row_groups_have_10_000_rows_and_are_zstd(tmp_path):
     texts = [(number, "tea") for number in range(20_300)]
-    assert write_table(tmp_path / "a.parquet", texts, 100) == [10_000, 10_000, 300]
+    assert write_table(tmp_path / "a.parquet", texts) == [10_000, 10_000, 300]
     assert pq.read_metadata(tmp_path / "a.parquet").row_group(0).column(0).compression == "ZSTD"
 
 

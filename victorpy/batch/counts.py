@@ -9,6 +9,9 @@ from typing import Any
 from victorpy.batch.outcome import Outcome, describe_place
 from victorpy.batch.record import Record, Status
 
+ROW_BYTES = 700
+"""Average size of a row without its text."""
+
 
 class Counts:
     """Number of records by status and by kind of problem, and their total size."""
@@ -20,7 +23,7 @@ class Counts:
         if entry:
             self.add_stored(entry)
 
-    def add(self, outcome: Outcome) -> None:
+    def count(self, outcome: Outcome) -> None:
         """Count a record."""
         self.statuses[str(outcome.status)] += 1
         self.bytes += outcome.size
@@ -44,30 +47,27 @@ class Counts:
         return {"pages": self.pages, **by_status, "bytes": self.bytes, "kinds": dict(sorted(self.kinds.items()))}
 
 
-class Tally:
+class Tally(Counts):
     """What a manifest says about some records: their counts, and which of them failed or repeat another."""
 
     def __init__(self) -> None:
-        self.counts = Counts()
+        super().__init__()
         self.failures: list[dict[str, Any]] = []
         self.repeats: list[dict[str, Any]] = []
+        self.row_bytes = 0
+        """About the size of the rows. It does not depend on how they are stored."""
 
     def add(self, record: Record, outcome: Outcome) -> None:
         """Count a record."""
-        self.counts.add(outcome)
+        self.count(outcome)
+        self.row_bytes += ROW_BYTES + len(outcome.text)
         if outcome.status is Status.FAILED:
             self.failures.append(describe_failure(record, outcome))
         if outcome.repeats is not None:
             self.repeats.append({**describe_place(record, outcome), "repeats": outcome.repeats})
 
-    def add_stored(self, entry: Mapping[str, Any]) -> None:
-        """Add what `as_dict` returned."""
-        self.counts.add_stored(entry)
-        self.failures += entry["failures"]
-        self.repeats += entry["repeats"]
-
     def as_dict(self) -> dict[str, Any]:
-        return {**self.counts.as_dict(), "failures": self.failures, "repeats": self.repeats}
+        return {**super().as_dict(), "failures": self.failures, "repeats": self.repeats}
 
 
 def describe_failure(record: Record, outcome: Outcome) -> dict[str, Any]:

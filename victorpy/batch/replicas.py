@@ -36,27 +36,28 @@ def decide_records(
     index: Path | None = None,
     run: str = "",
     site_key: str = "domain",
-) -> None:
+) -> list[Loss]:
     """Find the replicas and write the decisions to a directory, unless this was done before.
 
+    Returns the sites that lose many of their pages.
     `index` has the kept texts of earlier runs and gets those of this run, whose name is `run`. An interrupted run does
     not repeat completed steps.
     """
     number_of_run = int(run.split("-")[1]) if run else 0  # such as retry-1-
     with open_database(directory / _DECISIONS) as decisions:
-        if decisions.execute("select 1 from sqlite_master where name = 'decision'").fetchone():
-            return
-        with open_database(index or directory / INDEX, directory / _WORK) as database:
-            texts = Index(database, dedup.detector(), dedup.keep, number_of_run)
-            texts.add(_signed_texts(records, site_key))
-            texts.decide()
-            decisions.execute("create table decision (number integer primary key, decision text)")
-            decisions.execute("create table loss (site text, pages integer, replicas integer)")
-            decisions.executemany("insert into decision values (?, ?)", _decisions(dedup, texts.replicas()))
-            if not dedup.by_paragraph:
-                decisions.executemany("insert into loss values (?, ?, ?)", texts.losses())
-        decisions.execute("commit")
-    (directory / _WORK).unlink(missing_ok=True)
+        if not decisions.execute("select 1 from sqlite_master where name = 'decision'").fetchone():
+            with open_database(index or directory / INDEX, directory / _WORK) as database:
+                texts = Index(database, dedup.detector(), dedup.keep, number_of_run)
+                texts.add(_signed_texts(records, site_key))
+                texts.decide()
+                decisions.execute("create table decision (number integer primary key, decision text)")
+                decisions.execute("create table loss (site text, pages integer, replicas integer)")
+                decisions.executemany("insert into decision values (?, ?)", _decisions(dedup, texts.replicas()))
+                if not dedup.by_paragraph:
+                    decisions.executemany("insert into loss values (?, ?, ?)", texts.losses())
+            decisions.execute("commit")
+            (directory / _WORK).unlink(missing_ok=True)
+        return [Loss(*row) for row in decisions.execute("select site, pages, replicas from loss")]
 
 
 def _signed_texts(records: Iterable[tuple[Record, Outcome]], site_key: str) -> Iterator[tuple[int, Signed, str, str]]:
@@ -87,10 +88,6 @@ class Decisions(AbstractContextManager["Decisions"]):
         """Return the final outcome of the record with a number."""
         found = self._open.execute("select decision from decision where number = ?", (number,)).fetchone()
         return decided(self._dedup, outcome, found[0]) if found else outcome
-
-    def losses(self) -> list[Loss]:
-        """Return the sites that lose many of their pages."""
-        return [Loss(*row) for row in self._open.execute("select site, pages, replicas from loss")]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

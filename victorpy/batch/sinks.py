@@ -8,9 +8,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
@@ -39,41 +38,34 @@ _TYPES = {"html": "text/html", "markdown": "text/markdown", "jsonl": "applicatio
 
 
 Write = Callable[[Record, Outcome], object]
+Items = Iterable[tuple[Record, Outcome]]
 
 
 class Sink:
-    """Writes the parts of a run's output. Workers write segments, which are then joined to parts."""
+    """Writes the parts of a run's output."""
 
     folder: ClassVar[str] = ""
     """Subdirectory for the parts."""
-    segment_suffix: ClassVar[str] = ".segment"
     reusable: ClassVar[bool] = True
-    """Whether `rows` can read the parts."""
+    """Whether `rows` can read the parts. Otherwise they are never updated, only written again."""
     beside: ClassVar[bool] = False
     """Whether the manifest and the lists of a run are beside the directory, because some readers open every file."""
     shard_records: ClassVar[int | None] = None
     """Maximum number of records in a part, if the user does not set it."""
-    shard_bytes: ClassVar[int] = 128_000_000
-    """Minimum size of the segments of a part, except the last, if there is no maximum number of records."""
+    shard_bytes: ClassVar[int] = 400_000_000
+    """Minimum size of the rows of a part before compression, if there is no maximum number of records."""
 
     def __init__(self, kind: str, directory: Path, output: Output) -> None:
         self.suffix = f".{kind}"
         self.directory = directory
         self.output = output
 
-    def segment(self, path: Path) -> AbstractContextManager[Write]:
-        """Open a segment. The context manager returns the function that writes a record."""
+    def write(self, path: Path, items: Items) -> None:
+        """Write a part."""
         raise NotImplementedError
 
-    def join(self, segments: Iterable[Path], path: Path) -> None:
-        """Write a part that consists of some segments."""
-        with path.open("wb") as part:
-            for segment in segments:
-                with segment.open("rb") as file:
-                    shutil.copyfileobj(file, part, 1 << 20)
-
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
-        """Read the rows of a part. Kinds of output without rows are never updated, only written again."""
+        """Read the rows of a part."""
         raise NotImplementedError
 
 
@@ -125,16 +117,13 @@ class Folder(Sink):
                     if place:
                         self._names.take(PurePosixPath(place))
 
-    @contextmanager
-    def segment(self, path: Path) -> Iterator[Write]:
-        def write(record: Record, outcome: Outcome) -> None:
-            is_saved = outcome.status in {Status.KEPT, Status.EMPTY}
-            values = row(record, outcome, self.output.columns)
-            del values["text"]
-            index.write(as_line({"file": self._save(record, outcome) if is_saved else "", **values}))
-
+    def write(self, path: Path, items: Items) -> None:
         with path.open("wb") as index:
-            yield write
+            for record, outcome in items:
+                is_saved = outcome.status in {Status.KEPT, Status.EMPTY}
+                values = row(record, outcome, self.output.columns)
+                del values["text"]
+                index.write(as_line({"file": self._save(record, outcome) if is_saved else "", **values}))
 
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
         """Read the rows of a part. The text is None if its file has been changed or deleted."""
@@ -187,39 +176,35 @@ class Folder(Sink):
 @SINKS.register("jsonl.gz")
 @SINKS.register("jsonl.zst")
 class JsonLines(Sink):
-    """JSON lines, one per page.
+    """JSON lines, one per page."""
 
-    A compressed part consists of gzip members without a timestamp, or of zstd frames.
-    """
-
-    @contextmanager
-    def segment(self, path: Path) -> Iterator[Write]:
-        with path.open("wb") as file, ExitStack() as stack:
-            stream: Any = file
-            if self.suffix.endswith(".zst"):
-                compressor = _zstandard(path).ZstdCompressor(level=ZSTD_LEVEL, threads=0)
-                stream = stack.enter_context(compressor.stream_writer(file, closefd=False))
-            elif self.suffix.endswith(".gz"):
-                stream = stack.enter_context(gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0))
-            yield lambda record, outcome: stream.write(as_line(row(record, outcome, self.output.columns)))
+    def write(self, path: Path, items: Items) -> None:
+        with self._open(path, "wb") as lines:
+            for record, outcome in items:
+                lines.write(as_line(row(record, outcome, self.output.columns)))
 
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
-        return map(json.loads, self._lines(part))
+        with self._open(part, "rb") as stream:
+            yield from map(json.loads, io.BufferedReader(stream))
 
-    def _lines(self, part: Path) -> Iterator[bytes]:
-        expand: Any = open
-        if self.suffix.endswith((".gz", ".zst")):
-            expand = gzip.open if self.suffix.endswith(".gz") else _zstandard(part).open
-        with expand(part, "rb") as stream:
-            yield from io.BufferedReader(stream)
-
-
-def _zstandard(path: Path) -> Any:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise missing("zstandard", "batch", f"the file {path}") from error
-    return zstandard
+    @contextmanager
+    def _open(self, path: Path, mode: str) -> Iterator[Any]:
+        """Open a part. The same lines give the same bytes, so a gzip file has neither a name nor a time."""
+        file: Any
+        with path.open(mode) as file:
+            if self.suffix.endswith(".gz"):
+                with gzip.GzipFile("", mode, GZIP_LEVEL, file, mtime=0) as stream:
+                    yield stream
+            elif self.suffix.endswith(".zst"):
+                try:
+                    import zstandard
+                except ImportError as error:
+                    raise missing("zstandard", "batch", f"the file {path}") from error
+                compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL) if mode == "wb" else None
+                with zstandard.open(file, mode, compressor) as stream:
+                    yield stream
+            else:
+                yield file
 
 
 @SINKS.register("parquet")
@@ -227,55 +212,31 @@ class Parquet(Sink):
     """Parquet tables, one row per page. Readers of tables can open the directory as it is."""
 
     beside = True
-    shard_bytes = 450_000_000  # about 150 MB after compression
 
-    @contextmanager
-    def segment(self, path: Path) -> Iterator[Write]:
-        """Open a file of Arrow batches, which is read again to make row groups of many segments."""
+    def write(self, path: Path, items: Items) -> None:
+        """Write row groups of `GROUP_ROWS` rows, or about `GROUP_BYTES`."""
         try:
             import pyarrow as pa
+            import pyarrow.parquet
         except ImportError as error:
             raise missing("pyarrow", "parquet", f"writing {path}") from error
         schema = table_schema(self.output.columns)
         rows: list[dict[str, Any]] = []
-        characters = 0
-
-        def end_batch() -> None:
-            nonlocal characters
-            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
-            rows.clear()
-            characters = 0
-
-        def write(record: Record, outcome: Outcome) -> None:
-            nonlocal characters
-            rows.append(table_row(record, outcome, self.output.columns))
-            characters += len(outcome.text)
-            if characters >= BATCH_CHARACTERS:
-                end_batch()
-
-        with path.open("wb") as file, pa.ipc.new_stream(file, schema) as writer:
-            yield write
-            if rows:
-                end_batch()
-
-    def join(self, segments: Iterable[Path], path: Path) -> None:
-        """Write row groups of `GROUP_ROWS` rows, or about `GROUP_BYTES`."""
-        import pyarrow as pa
-        import pyarrow.parquet
-
         batches: list[Any] = []
-        rows = size = 0
-        schema = table_schema(self.output.columns)
+        characters = 0
         with path.open("wb") as file, pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-            for segment in segments:
-                with pa.ipc.open_stream(segment.read_bytes()) as reader:
-                    for batch in reader:
-                        batches.append(batch)
-                        rows, size = rows + batch.num_rows, size + batch.nbytes
-                        if rows >= GROUP_ROWS or size >= GROUP_BYTES:
-                            writer.write_table(pa.Table.from_batches(batches), 2 * GROUP_ROWS)
-                            batches, rows, size = [], 0, 0
-            if batches:
+            for record, outcome in items:
+                rows.append(table_row(record, outcome, self.output.columns))
+                characters += len(outcome.text)
+                if characters >= BATCH_CHARACTERS or len(rows) == BATCH_ROWS:
+                    batches.append(pa.RecordBatch.from_pylist(rows, schema=schema))
+                    rows, characters = [], 0
+                    count, size = (sum(getattr(one, name) for one in batches) for name in ("num_rows", "nbytes"))
+                    if count >= GROUP_ROWS or size >= GROUP_BYTES:
+                        writer.write_table(pa.Table.from_batches(batches), 2 * GROUP_ROWS)
+                        batches = []
+            if rows or batches:
+                batches.append(pa.RecordBatch.from_pylist(rows, schema=schema))
                 writer.write_table(pa.Table.from_batches(batches), 2 * GROUP_ROWS)
 
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
@@ -340,30 +301,22 @@ class Warc(Sink):
         record = head.encode() + block + b"\r\n\r\n"
         return gzip.compress(record, mtime=0) if self.suffix.endswith(".gz") else record
 
-    def join(self, segments: Iterable[Path], path: Path) -> None:
+    def write(self, path: Path, items: Items) -> None:
         about = f"software: victorpy\r\nformat: WARC File Format 1.1\r\ntext: {self.output.name}\r\n"
         headers = {"WARC-Type": "warcinfo", "WARC-Date": NO_DATE, "Content-Type": "application/warc-fields"}
-        info = path.with_name(f"{path.name}.info")
-        info.write_bytes(self._record(headers, about))
-        super().join([info, *segments], path)
-        info.unlink()
-
-    @contextmanager
-    def segment(self, path: Path) -> Iterator[Write]:
-        def write(record: Record, outcome: Outcome) -> None:
-            if outcome.status is not Status.KEPT:
-                return
-            headers = {
-                "WARC-Type": "conversion",
-                "WARC-Target-URI": record.url or outcome.url or Path(record.name).as_posix(),
-                "WARC-Date": record.date if record.date.strip() else NO_DATE,
-                "WARC-Refers-To": record.record_id,
-                "WARC-Identified-Content-Language": outcome.language,
-                "X-Input-Digest": outcome.digest,
-                "X-Input-Place": f"{record.origin.source}@{record.origin.position}",
-                "Content-Type": _TYPES.get(self.output.name, "text/plain"),
-            }
-            file.write(self._record(headers, outcome.text))
-
         with path.open("wb") as file:
-            yield write
+            file.write(self._record(headers, about))
+            for record, outcome in items:
+                if outcome.status is not Status.KEPT:
+                    continue
+                headers = {
+                    "WARC-Type": "conversion",
+                    "WARC-Target-URI": record.url or outcome.url or Path(record.name).as_posix(),
+                    "WARC-Date": record.date if record.date.strip() else NO_DATE,
+                    "WARC-Refers-To": record.record_id,
+                    "WARC-Identified-Content-Language": outcome.language,
+                    "X-Input-Digest": outcome.digest,
+                    "X-Input-Place": f"{record.origin.source}@{record.origin.position}",
+                    "Content-Type": _TYPES.get(self.output.name, "text/plain"),
+                }
+                file.write(self._record(headers, outcome.text))

@@ -85,10 +85,9 @@ class Signature(NamedTuple):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Signature:
-        digest, *lengths = _HEAD.unpack_from(content)
+        digest, title, text, _ = _HEAD.unpack_from(content)
         words = np.frombuffer(content, "<u4", offset=_HEAD.size)
-        ends = np.cumsum(lengths)
-        return cls(digest, words[: ends[0]], words[ends[0] : ends[1]], words[ends[1] :])
+        return cls(digest, words[:title], words[title : title + text], words[title + text :])
 
 
 _HEAD = struct.Struct("<Q3H")

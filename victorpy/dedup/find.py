@@ -46,7 +46,7 @@ LOSS_SHARE, LOSS_PAGES = 0.3, 10
 """A site of so many pages that loses a larger share is reported."""
 
 _CACHE_KIB = 32 * 1024
-_FRAMES = 1_000
+_CACHED = 1_000
 _NUMBER_BITS, _LENGTH_BITS, _MOST_RUN = 42, 17, 15
 _MOST_LENGTH = (1 << _LENGTH_BITS) - 1
 
@@ -154,7 +154,8 @@ class Index:
         self._detector = detector
         self._keep = keep
         self._run = min(run, _MOST_RUN)
-        self.frame = lru_cache(_FRAMES)(self._find_frame)
+        self.frame = lru_cache(_CACHED)(self._find_frame)
+        self.text = lru_cache(_CACHED)(self._find_text)
         for table in (
             "text (id integer primary key, site integer, digest integer)",
             "signature (id integer primary key, content blob, description text)",
@@ -191,7 +192,7 @@ class Index:
             text_id = (((self._run << _LENGTH_BITS) + rank_of(signed, self._keep)) << _NUMBER_BITS) + number
             site_hash = _as_signed(hash_text(site))
             if site not in names:
-                names = {site} if len(names) > _FRAMES else names | {site}
+                names = {site} if len(names) > _CACHED else names | {site}
                 self._database.execute("insert or ignore into site values (?, ?, x'')", (site_hash, site))
             digest = digest_of(signed.signature)
             self._database.execute("insert into text values (?, ?, ?)", (text_id, site_hash, digest))
@@ -213,11 +214,11 @@ class Index:
         ranked = f"select site, id, row_number() over (partition by site order by digest) as place from ({one_each})"
         sampled = self._database.execute(f"select site, id from ({ranked}) where place <= {SAMPLE} order by site")
         for site, rows in groupby(sampled, key=itemgetter(0)):
-            frame = frame_of([self.signature(text_id) for _, text_id in rows])
+            frame = frame_of([self.text(text_id)[0] for _, text_id in rows])
             self._database.execute("update site set frame = ? where site = ?", (frame, site))
         sample = f"select min(id) from text group by digest order by digest limit {CRAWL_SAMPLE}"
         sampled = self._database.execute(sample)
-        words, pages = common_words((all_words(self.signature(text_id)) for (text_id,) in sampled), 2)
+        words, pages = common_words((all_words(self.text(text_id)[0]) for (text_id,) in sampled), 2)
         self._database.executemany("insert into common values (?, ?)", zip(words.tolist(), pages.tolist(), strict=True))
 
     @cached_property
@@ -230,9 +231,13 @@ class Index:
         found = self._database.execute("select frame from site where site = ?", (site,)).fetchone()
         return with_site(self._crawl, found[0])
 
-    def signature(self, text_id: int) -> Signature:
-        found = self._database.execute("select content from signature where id = ?", (text_id,)).fetchone()
-        return Signature.from_bytes(found[0])
+    def _find_text(self, text_id: int) -> tuple[Signature, int]:
+        """Return the signature of a text, and its site."""
+        found = self._database.execute(
+            "select content, site from text join signature using (id) where id = ?", (text_id,)
+        )
+        content, site = found.fetchone()
+        return Signature.from_bytes(content), site
 
     def _add_keys(self) -> None:
         self._database.execute("delete from key")
@@ -271,12 +276,9 @@ class Index:
         return found[0] if found else None
 
     def _is_replica(self, one: int, other: int) -> bool:
-        sites = [
-            self._database.execute("select site from text where id = ?", (text_id,)).fetchone()[0]
-            for text_id in (one, other)
-        ]
-        frames = (self.frame(sites[0]), self.frame(sites[1]))
-        return self._detector.is_replica(self.signature(one), self.signature(other), frames, sites[0] == sites[1])
+        (text, site), (other_text, other_site) = self.text(one), self.text(other)
+        frames = (self.frame(site), self.frame(other_site))
+        return self._detector.is_replica(text, other_text, frames, site == other_site)
 
     def replicas(self) -> Iterator[tuple[int, str]]:
         """Return the numbers of this run's replicas, in order, and the descriptions of the texts that they repeat."""

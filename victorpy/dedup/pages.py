@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from victorpy.base.hashes import mix
 from victorpy.dedup.base import (
@@ -82,23 +81,27 @@ def _is_inside(one: Signature, other: Signature, frame: Frame, same_site: bool) 
     """Whether the text of a page says nothing that the other page does not say."""
     if len(one.text) < LEAST_SHARE * len(other.text):
         return False
-    words = np.union1d(one.text, one.title)
-    for sampled in (other.text, other.rest):
-        if len(sampled) == MOST_WORDS:
-            words = words[words <= sampled[-1]]
-    particular = frame.particular(words)
+    samples = [words[-1] for words in (other.text, other.rest) if len(words) == MOST_WORDS]
+    elsewhere = () if same_site else (frame.always,)
+    texts = [words[words <= min(samples)] if samples else words for words in (one.text, one.title)]
+    # Most candidates differ in some word of the text, so this test comes first.
+    if any(len(_without(words, *other[1:], *elsewhere)) for words in texts):
+        return False
+    particular = frame.particular(np.union1d(*texts))
     if len(particular) < (FEWEST_PARTICULAR if same_site else FEWEST_ELSEWHERE):
         return False
     rest = frame.particular(one.rest)
-    is_whole_page = _is_on(rest, other).sum() >= LEAST_REST * len(rest)
-    if np.mean(is_in(particular, other.text)) < LEAST_KEPT and not is_whole_page:
-        return False
-    compared = words if same_site else words[~is_in(words, frame.always)]
-    return bool(np.all(_is_on(compared, other)))
+    is_whole_page = len(rest) - len(_without(rest, *other[1:])) >= LEAST_REST * len(rest)
+    return is_whole_page or bool(np.mean(is_in(particular, other.text)) >= LEAST_KEPT)
 
 
-def _is_on(words: Words, page: Signature) -> npt.NDArray[np.bool_]:
-    return is_in(words, page.text) | is_in(words, page.rest) | is_in(words, page.title)
+def _without(words: Words, *known: Words) -> Words:
+    """Return the words that are not among known words."""
+    for others in known:
+        if not len(words):
+            break
+        words = words[~is_in(words, others)]
+    return words
 
 
 @DETECTORS.register("paragraphs")

@@ -27,20 +27,10 @@ from victorpy.batch.counts import describe_failure
 from victorpy.batch.inputs import Group, InputFile, find_files, is_unread, read_file
 from victorpy.batch.local.by_site import Sites, bucket_of
 from victorpy.batch.local.flow import Flow
+from victorpy.batch.local.logs import SPILL, Spill, pack, read_log, read_spilled, spilled_page, unpack
 from victorpy.batch.local.pool import Workers
 from victorpy.batch.local.progress import Progress
-from victorpy.batch.local.stretches import (
-    LOG,
-    Spill,
-    SpillReader,
-    pack,
-    read_log,
-    read_spilled,
-    spill_stretch,
-    spilled_page,
-    start_worker,
-    unpack,
-)
+from victorpy.batch.local.stretches import spill_stretch, start_worker
 from victorpy.batch.outcome import Outcome, describe_place, failure, row
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Kind, Origin, Problem, Record
@@ -146,7 +136,7 @@ def _cleaned(plan: Plan, rows: Iterator[dict[str, Any]]) -> Iterator[Ended]:
         directory = Path(place)
         groups = _groups(plan, rows, directory)
         for number, (unit, record, outcome) in enumerate(_run_groups(child, groups, directory)):
-            is_unit = unit.path.suffix != ".spill"
+            is_unit = unit.path.suffix != SPILL
             yield (unit.number, record.origin.position) if is_unit else (0, number), record, outcome
 
 
@@ -160,7 +150,7 @@ def _groups(plan: Plan, rows: Iterator[dict[str, Any]], directory: Path) -> Iter
                 yield Group(next(numbers), (unit,), STRETCH_RECORDS)
             continue
         number = next(numbers)
-        with Spill(directory / f"{number}.spill") as spill:
+        with Spill(directory / f"{number}{SPILL}") as spill:
             files = [spill.add(pack(_row_record(plan.read, one))) for one in fields]
         yield Group(number, tuple(files), STRETCH_RECORDS)
 
@@ -188,11 +178,10 @@ def _run_groups(
     for segment in flow.segments():
         first = files[segment.stretch.group]
         log = directory / f"{segment.stretch.name}.log"
-        with log.open("rb") as file:
-            for record, outcome, _ in read_log(file):
-                yield first, record, outcome
+        for record, outcome in read_log(log):
+            yield first, record, outcome
         log.unlink()
-        if first.path.suffix == ".spill" and sites is None:
+        if first.path.suffix == SPILL and sites is None:
             first.path.unlink()
 
 
@@ -217,8 +206,8 @@ def _packed(plan: Plan, rows: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[s
         with _child(plan) as child, tempfile.TemporaryDirectory(prefix="victor-pages-") as place:
             directory = Path(place)
             progress = Progress(io.StringIO(), quiet=True)
-            for segment in Flow(child, groups, directory, ".spill", progress, function=spill_stretch).segments():
-                path = directory / f"{segment.stretch.name}.spill"
+            for segment in Flow(child, groups, directory, SPILL, progress, function=spill_stretch).segments():
+                path = directory / f"{segment.stretch.name}{SPILL}"
                 for _, offset, _ in segment.tally["pages"]:
                     packed = read_spilled(spilled_page(path, offset))
                     yield site_row(unit.number, unpack(packed), packed)
@@ -273,7 +262,7 @@ def _clean_site(plan: Plan, site: str, batches: Batches) -> Iterator[Ended]:
     """Clean a site. Its records are spilled to the local disk, and memory holds only their offsets."""
     with _child(plan) as child, tempfile.TemporaryDirectory(prefix="victor-site-") as place:
         directory = Path(place)
-        with Spill(directory / "pages.spill") as spill:
+        with Spill(directory / f"pages{SPILL}") as spill:
             places = [(fields["file"], fields["position"], spill.add(fields["record"])) for fields in _rows(batches)]
         pages = [page for _, _, page in sorted(places)]  # in the order of the inputs, whatever their order here
         sites = Sites(plan, directory, Progress(io.StringIO(), quiet=True), child)
@@ -384,7 +373,7 @@ def _child(plan: Plan) -> Iterator[Workers]:
     if child is None:
         for other in list(_children):
             _children.pop(other).stop()  # belongs to an earlier job
-        child = Workers(partial(start_worker, plan, SpillReader(), LOG), plan.limits)
+        child = Workers(partial(start_worker, plan), plan.limits)
     try:
         yield child
     except BaseException:

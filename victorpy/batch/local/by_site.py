@@ -18,9 +18,10 @@ from pathlib import Path
 from victorpy.base.files import write_atomically
 from victorpy.batch.inputs import Group, InputFile, Wanted, find_files, group_files, read_failed
 from victorpy.batch.local.flow import Flow
-from victorpy.batch.local.pool import Here, Report, Task, Workers, set_deadline
+from victorpy.batch.local.logs import SPILL, read_spilled, spilled_page, unpack
+from victorpy.batch.local.pool import Here, Report, Task, Workers
 from victorpy.batch.local.progress import Progress
-from victorpy.batch.local.stretches import Stretch, read_spilled, spill_stretch, spilled_page, state, unpack
+from victorpy.batch.local.stretches import Stretch, allow_seconds, spill_stretch, state
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Kind, Problem, ProblemError
 from victorpy.batch.site_model import at_site_bytes, with_sample
@@ -77,13 +78,13 @@ class Sites:
             if not wanted.rests:
                 wanted_sites = {record.site(self.plan.site_key) for record in wanted.failed}
         groups = group_files(find_files(self.plan.inputs), SPILLED_RECORDS)
-        flow = Flow(self.pool, groups, self.directory, ".spill", self.progress, function=spill_stretch)
+        flow = Flow(self.pool, groups, self.directory, SPILL, self.progress, function=spill_stretch)
         early: dict[str, list[InputFile]] = {}
         pages = held = 0
         with ExitStack() as stack:
             lists = [stack.enter_context(self._list(bucket).open("w", encoding="utf-8")) for bucket in range(BUCKETS)]
             for segment in flow.segments():
-                name = f"{segment.stretch.name}.spill"
+                name = f"{segment.stretch.name}{SPILL}"
                 for site, offset, is_wanted in segment.tally["pages"]:
                     if wanted_sites is not None and site not in wanted_sites:
                         continue
@@ -188,8 +189,7 @@ class Sites:
 def learn(model: str, pages: Sequence[InputFile], report: Report) -> Problem | None:
     """Learn the model of a site from some of its pages, and write it to a file."""
     worker = state()
-    if worker.is_guarded:
-        set_deadline(worker.plan.limits.deadline * (1 + len(pages) / _PAGES_PER_DEADLINE))
+    allow_seconds(worker.plan.limits.deadline * (1 + len(pages) / _PAGES_PER_DEADLINE))
     documents = (document for page in pages if (document := _document(page)) is not None)
     try:
         cleaner = with_sample(worker.pages.cleaner, worker.plan.sample).at_site(documents)
@@ -202,8 +202,7 @@ def learn(model: str, pages: Sequence[InputFile], report: Report) -> Problem | N
 def check(page: InputFile, report: Report) -> None:
     """Learn from one page, to find out whether it crashes the worker."""
     worker = state()
-    if worker.is_guarded:
-        set_deadline(worker.plan.limits.deadline)
+    allow_seconds(worker.plan.limits.deadline)
     document = _document(page)
     with suppress(VictorError):
         worker.pages.cleaner.at_site([document] if document is not None else [])

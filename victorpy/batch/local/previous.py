@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -12,14 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from victorpy.batch.inputs import InputFile, Stamps, is_unread, read_file
-from victorpy.batch.local.stretches import Item, Read
-from victorpy.batch.outcome import stored_outcome
+from victorpy.batch.outcome import Outcome, stored_outcome
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Origin, Record, Status
 from victorpy.batch.sinks import SINKS, Sink
 from victorpy.batch.sources import place_of, source_of
 from victorpy.batch.store import Store
 from victorpy.outputs import find_output
+
+Item = tuple[Record, Outcome | None]
+"""A record, and its outcome if it is known already."""
+Read = Callable[[InputFile], Iterator[Item]]
 
 
 @dataclass(slots=True)
@@ -71,14 +74,14 @@ class _Rows:
                     return
                 start = position + 1
                 if fields["text"] is None or (plan.plain and fields["status"] == Status.FAILED):
-                    yield from map(Item, islice(read_file(file, plan.read, position), 1))
+                    yield from ((record, None) for record in islice(read_file(file, plan.read, position), 1))
                 else:
-                    yield Item(self._record(file, fields), stored_outcome(fields, self.sink.output.columns))
+                    yield self._record(file, fields), stored_outcome(fields, self.sink.output.columns)
             if is_complete:
                 return
             start = max(start, last[1] if last else 0)
         offset = file.offset if start == file.start else 0
-        yield from map(Item, read_file(file._replace(offset=offset), plan.read, start))
+        yield from ((record, None) for record in read_file(file._replace(offset=offset), plan.read, start))
 
     def _rows_of(self, number: int, start: int) -> Iterator[dict[str, Any]]:
         if self.row is None or self.key > (number, start):

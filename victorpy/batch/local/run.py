@@ -7,15 +7,15 @@ import json
 import shutil
 import tempfile
 import time
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
-from victorpy.batch.counts import Counts, Tally
+from victorpy.batch.counts import Counts
 from victorpy.batch.inputs import (
     HIDDEN,
     Group,
@@ -30,28 +30,18 @@ from victorpy.batch.inputs import (
     size_before,
     survey,
 )
-from victorpy.batch.local.dedup import Aside, aside_directory
 from victorpy.batch.local.flow import Flow
-from victorpy.batch.local.pool import Here, Task, Workers
+from victorpy.batch.local.logs import read_log, read_logs
+from victorpy.batch.local.parts import PartWriter, make_sink
+from victorpy.batch.local.pool import Here, Workers
 from victorpy.batch.local.previous import Previous
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.signals import check_signals, stopping_signals, waiting
-from victorpy.batch.local.stretches import (
-    LOG,
-    FileReader,
-    LogSink,
-    Reader,
-    Segment,
-    SpillReader,
-    Stretch,
-    clean_checked,
-    join_segments,
-    log_length,
-    read_log,
-    start_worker,
-)
+from victorpy.batch.local.stretches import Stretch, clean_checked, start_worker
+from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Plan
-from victorpy.batch.replicas import INDEX, dedup_summary
+from victorpy.batch.record import Record
+from victorpy.batch.replicas import INDEX, decide_records, dedup_summary
 from victorpy.batch.sinks import SINKS, Folder, Sink, Write
 from victorpy.batch.store import (
     INPUT_FILES,
@@ -68,10 +58,6 @@ from victorpy.batch.store import (
 )
 from victorpy.dedup.find import Loss
 from victorpy.errors import DataError, OutputError, VictorError
-from victorpy.outputs import find_output
-
-if TYPE_CHECKING:
-    from victorpy.batch.local.by_site import Sites
 
 STRETCH_RECORDS = 64
 """Maximum number of records in a stretch."""
@@ -151,55 +137,42 @@ class _Run:
     def stream(self, write: Write | None) -> dict[str, Any]:
         """Clean records for a function that receives them in order. An interrupted run cannot be resumed."""
         counts = Counts()
-
-        def pass_on(record: Any, outcome: Any) -> None:
-            counts.add(outcome)
-            self.progress.report(record, outcome)
-            if write is not None:
-                write(record, outcome)
-
-        if not self.guarded and self.plan.dedup is None:
-            self.clean_here(pass_on)
-        else:
-            with tempfile.TemporaryDirectory(prefix="victor-") as place:
-                directory = Path(place)
-                for segment in self.segments_for(directory):
-                    path = directory / f"{segment.stretch.name}.log"
-                    with path.open("rb") as file:
-                        for record, outcome, _ in read_log(file):
-                            pass_on(record, outcome)
-                    path.unlink()
-                    path.with_suffix(".done").unlink()
+        with tempfile.TemporaryDirectory(prefix="victor-") as place:
+            is_here = not self.guarded and self.plan.dedup is None
+            for record, outcome in self.clean_here() if is_here else self.clean_into_logs(Path(place)):
+                counts.count(outcome)
+                self.progress.report(record, outcome)
+                if write is not None:
+                    write(record, outcome)
         return self.summary(counts, [self.this_run()])
 
-    def clean_here(self, write: Write) -> None:
+    def clean_here(self) -> Iterator[tuple[Record, Outcome]]:
         """Clean all records in this process, one after the other."""
-        start_worker(self.plan, FileReader(), LOG, is_guarded=False)
+        start_worker(self.plan, is_guarded=False)
         self.progress.start()
         reached = 0
         for record in read_files(find_files(self.plan.inputs), self.plan.read):
             with waiting():
                 outcome = clean_checked(record)
-            write(record, outcome)
+            yield record, outcome
             self.progress.advance({str(outcome.status): 1}, outcome.size, max(record.reached - reached, 0))
             reached = record.reached
 
-    def segments_for(self, directory: Path) -> Iterator[Segment]:
-        """Clean all records into logs, without replicas."""
+    def clean_into_logs(self, directory: Path) -> Iterator[tuple[Record, Outcome]]:
+        """Clean all records in workers, and read their logs."""
         plan = self.plan
-        if plan.dedup is None:
-            self.progress.start()
-            with self.pool(FileReader(), LOG) as pool:
-                yield from Flow(pool, self.groups(plan), directory, ".log", self.progress).segments()
+        if plan.dedup is not None:
+            with closing(Store(directory, {})) as aside:
+                for log, _, first in self.find_replicas(aside, make_sink(plan)):
+                    yield from read_logs([log], plan.dedup, directory, first)
             return
-        with closing(Store(directory / "aside", {})) as aside:
-            aside.begin({})
-            self.clean_into(aside, LogSink(LOG, aside.directory, find_output(plan.format)))
-            decided = Aside.of(aside)
-            self.losses = decided.decide(plan)
-            with self.pool(decided, LOG) as pool:
-                groups = decided.groups(STRETCH_RECORDS)
-                yield from Flow(pool, groups, directory, ".log", self.progress).segments()
+        self.progress.start()
+        with self.pool() as pool:
+            for segment in Flow(pool, self.groups(plan), directory, ".log", self.progress).segments():
+                log = directory / f"{segment.stretch.name}.log"
+                yield from read_log(log)
+                log.unlink()
+                log.with_suffix(".done").unlink()
 
     # A run into a directory.
 
@@ -211,7 +184,7 @@ class _Run:
         store = self.open_store(directory)
         try:
             self.prepare(store)
-            sink = SINKS.get(plan.to)(plan.to, directory, find_output(plan.format))
+            sink = make_sink(plan)
             is_update = (store.previous / MANIFEST).exists()
             if isinstance(sink, Folder):
                 sink.protect(plan.inputs)
@@ -303,19 +276,38 @@ class _Run:
         if plan.dedup is None:
             self.clean_into(store, sink, previous)
         else:
-            with closing(Store(aside_directory(store), store.settings)) as aside:
-                if not aside.is_begun:
-                    aside.begin({})
-                if not aside.complete:
-                    self.clean_into(aside, LogSink(LOG, aside.directory, find_output(plan.format)))
-                decided = Aside.of(aside)
-                self.losses = decided.decide(plan, store.side / INDEX, store.label)
-                with self.pool(decided, kind_of_segments(sink)) as pool:
-                    self.write_parts(store, sink, pool, decided.groups(self.stretch_records(sink)))
+            with closing(Store(aside_directory(store), store.settings)) as aside, self.pool() as pool:
+                found = self.find_replicas(aside, sink, store.side / INDEX, store.label)
+                writer = self.part_writer(store, sink, pool)
+                for log, entry, first in list(found)[len(store.parts) :]:
+                    writer.write([log], entry, aside.directory, first)
+                    check_signals()
+                writer.finish()
         store.finish()
 
-    def clean_into(self, store: Store, sink: Sink, previous: Previous | None = None) -> None:
-        """Clean all records that a store does not contain yet."""
+    def find_replicas(
+        self, aside: Store, sink: Sink, index: Path | None = None, run: str = ""
+    ) -> Iterator[tuple[Path, dict[str, Any], int]]:
+        """Clean all records into logs, one for each part, and decide which are replicas.
+
+        Returns the logs, the places at which they end, and the numbers of their first records. `index` has the kept
+        texts of earlier runs and gets those of this run, whose name is `run`.
+        """
+        plan = self.plan
+        assert plan.dedup is not None
+        if not aside.is_begun:
+            aside.begin({})
+        if not aside.complete:
+            self.clean_into(aside, sink, is_final=False)
+            aside.finish()
+        entries = [entry for entry, _ in read_entries(aside.manifest_path) if "part" in entry]
+        logs = [aside.directory / entry["part"] for entry in entries]
+        self.losses = decide_records(plan.dedup, read_logs(logs), aside.directory, index, run, plan.site_key)
+        places = ({name: entry[name] for name in ("last", "next")} for entry in entries)
+        return zip(logs, places, accumulate((entry["pages"] for entry in entries), initial=0), strict=False)
+
+    def clean_into(self, store: Store, sink: Sink, previous: Previous | None = None, is_final: bool = True) -> None:
+        """Clean all records that a store does not contain yet. The parts are logs if they are not final."""
         plan = self.plan
         if store.next is not None and not (plan.by_site or plan.retry):
             size = size_before(plan.inputs, store.last[0])
@@ -323,19 +315,33 @@ class _Run:
         else:
             self.progress.skip(store.counts, 0)
         self.progress.start()
-        records = self.stretch_records(sink)
-        if not plan.by_site:
-            with self.pool(previous or FileReader(), kind_of_segments(sink)) as pool:
-                self.write_parts(store, sink, pool, self.groups(plan, records))
-        else:
-            from victorpy.batch.local.by_site import Sites
+        # A part has a whole number of stretches.
+        most = plan.shard_records or sink.shard_records or STRETCH_RECORDS
+        records = -(-most // -(-most // STRETCH_RECORDS))
+        first = Stretch(*store.next) if store.next else None
+        with self.pool(previous) as pool:
+            if plan.by_site:
+                from victorpy.batch.local.by_site import Sites
 
-            with self.pool(SpillReader(), kind_of_segments(sink)) as pool:
                 sites = Sites(plan, store.side / f".{store.label}spill", self.progress, pool)
-                groups = sites.groups(records, _first(store), self.total, self.in_bytes)
-                self.write_parts(store, sink, pool, groups, sites)
-        if isinstance(sink, LogSink):
-            store.finish()
+                groups = sites.groups(records, first, self.total, self.in_bytes)
+                flow = Flow(pool, groups, store.segments, ".log", self.progress, first)
+                sites.give, flow.after = flow.give, sites.forget
+            else:
+                flow = Flow(pool, self.groups(plan, records), store.segments, ".log", self.progress, first)
+                if plan.part and not self.is_split_by_files(records):
+                    number, count = plan.part
+                    flow.wants = lambda stretch: (stretch.group + stretch.number) % count == number - 1
+            writer = self.part_writer(store, sink, pool, is_final)
+            for segment in flow.segments():
+                writer.add(segment)
+                check_signals()
+            writer.finish()
+
+    def part_writer(self, store: Store, sink: Sink, pool: Workers | Here, is_final: bool = True) -> PartWriter:
+        writer = PartWriter(self.plan, store, sink, pool, self.progress, is_final)
+        writer.committed = lambda: store.add_run(self.this_run())
+        return writer
 
     def groups(self, plan: Plan, records: int = STRETCH_RECORDS) -> Iterator[Group]:
         """Yield the groups of files to be cleaned."""
@@ -351,36 +357,13 @@ class _Run:
         assert self.plan.part is not None
         return sum(1 for _ in group_files(find_files(self.plan.inputs), records)) >= 4 * self.plan.part[1]
 
-    def stretch_records(self, sink: Sink) -> int:
-        """Return the number of records in a stretch. A part has a whole number of stretches."""
-        most = self.plan.shard_records or sink.shard_records or STRETCH_RECORDS
-        return -(-most // -(-most // STRETCH_RECORDS))
-
     @contextmanager
-    def pool(self, reader: Reader, to: str) -> Iterator[Workers | Here]:
+    def pool(self, previous: Previous | None = None) -> Iterator[Workers | Here]:
         """Start workers, or run everything in this process."""
-        start = partial(start_worker, self.plan, reader, to, self.guarded)
+        start = partial(start_worker, self.plan, previous, self.guarded)
         with Workers(start, self.plan.limits) if self.guarded else Here(start) as pool:
             yield pool
             self.cpu += pool.cpu
-
-    def write_parts(
-        self, store: Store, sink: Sink, pool: Workers | Here, groups: Iterable[Group], sites: Sites | None = None
-    ) -> None:
-        """Clean groups, and write the missing parts of a store."""
-        store.segments.mkdir(exist_ok=True)
-        suffix = ".log" if kind_of_segments(sink) == LOG else sink.segment_suffix
-        flow = Flow(pool, groups, store.segments, suffix, self.progress, _first(store))
-        if self.plan.part and not self.is_split_by_files(self.stretch_records(sink)):
-            number, count = self.plan.part
-            flow.wants = lambda stretch: (stretch.group + stretch.number) % count == number - 1
-        if sites is not None:
-            sites.give, flow.after = flow.give, sites.forget
-        writer = _PartWriter(self, store, sink, pool)
-        for segment in flow.segments():
-            writer.add(segment)
-            check_signals()
-        writer.finish()
 
     def this_run(self) -> dict[str, Any]:
         """Return the seconds, pages and bytes of this run so far."""
@@ -400,101 +383,9 @@ class _Run:
         return summary | (dedup_summary(self.plan.dedup, self.losses) if self.plan.dedup else {})
 
 
-class _Join(Task):
-    """A task that joins the segments of a part. The part is added to the manifest as soon as possible."""
-
-    def __init__(self, writer: _PartWriter, paths: list[Path], temporary: Path) -> None:
-        super().__init__(join_segments, paths, temporary)
-        self._writer = writer
-
-    def ended(self, result: Any) -> None:
-        super().ended(result)
-        self._writer.commit_finished()
-
-
-class _PartWriter:
-    """Makes parts of the segments, in order. Workers join the segments, except those of a folder."""
-
-    def __init__(self, run: _Run, store: Store, sink: Sink, pool: Workers | Here) -> None:
-        self._run, self._store, self._sink, self._pool = run, store, sink, pool
-        self._most = run.plan.shard_records or sink.shard_records
-        self._part: list[Segment] = []
-        self._number = len(store.parts)
-        self._joins: deque[tuple[list[Segment], Path, Path, Task]] = deque()
-
-    def add(self, segment: Segment) -> None:
-        """Add the next segment to the part, or to a new one if the part would have too many records."""
-        if self._most and self._part and self._pages() + segment.tally["pages"] > self._most:
-            self._join()
-        self._part.append(segment)
-        if not isinstance(self._sink, (Folder, LogSink)):
-            for failure in segment.tally["failures"]:
-                self._run.progress.failed(failure)
-        size = sum(one.size for one in self._part)
-        if self._pages() == self._most if self._most else size >= self._sink.shard_bytes:
-            self._join()
-
-    def _pages(self) -> int:
-        return sum(one.tally["pages"] for one in self._part)
-
-    def finish(self) -> None:
-        """Write the last part, and wait for all parts."""
-        if self._part:
-            self._join()
-        while self._joins:
-            self._pool.step(lambda worker: None)
-
-    def _join(self) -> None:
-        path, temporary = self._store.part_path(self._number, self._sink.folder, self._sink.suffix)
-        paths = [self._segment_path(segment) for segment in self._part]
-        task = _Join(self, paths, temporary)
-        self._joins.append((self._part, path, temporary, task))
-        self._part, self._number = [], self._number + 1
-        if isinstance(self._sink, Folder):
-            task.ended(self._write_texts(paths, temporary))
-        else:
-            self._pool.queue.append(task)
-
-    def _segment_path(self, segment: Segment) -> Path:
-        suffix = ".log" if kind_of_segments(self._sink) == LOG else self._sink.segment_suffix
-        return self._store.segments / f"{segment.stretch.name}{suffix}"
-
-    def _write_texts(self, paths: list[Path], temporary: Path) -> str:
-        with self._sink.segment(temporary) as write:
-            for path in paths:
-                with path.open("rb") as file:
-                    for record, outcome, _ in read_log(file):
-                        write(record, outcome)
-                        self._run.progress.report(record, outcome)
-        return hashlib.sha256(temporary.read_bytes()).hexdigest()
-
-    def commit_finished(self) -> None:
-        """Add finished parts to the manifest, in order, and delete their segments."""
-        while self._joins and self._joins[0][-1].is_done:
-            segments, path, temporary, task = self._joins.popleft()
-            if not isinstance(task.result, str):
-                raise VictorError(f"{path}: cannot be written: {task.result.words}")
-            tally, last = Tally(), segments[-1]
-            for segment in segments:
-                tally.add_stored(segment.tally)
-            following = last.following or Stretch(last.stretch.group + 1)
-            # Without the offset, which is not known if rows were used again: the manifest must be the same.
-            places = {"last": last.last, "next": following[:-1]}
-            self._store.commit(path, temporary, task.result, {**places, **tally.as_dict()})
-            for segment in segments:
-                self._segment_path(segment).unlink(missing_ok=True)
-                (self._store.segments / f"{segment.stretch.name}.done").unlink(missing_ok=True)
-            self._store.add_run(self._run.this_run())
-
-
-def kind_of_segments(sink: Sink) -> str:
-    """Return the kind of segments that workers write: logs, if the main process writes the texts."""
-    return LOG if isinstance(sink, (Folder, LogSink)) else sink.suffix[1:]
-
-
-def _first(store: Store) -> Stretch | None:
-    """Return the stretch after the last part."""
-    return Stretch(*store.next) if store.next else None
+def aside_directory(store: Store) -> Path:
+    """Return the directory for cleaned records until replicas are known."""
+    return store.side / f".{store.label}replicas-aside"
 
 
 def safe_pages(store: Store) -> int:
@@ -510,7 +401,7 @@ def _pages_in(manifest: Path, segments: Path) -> int:
     pages = sum(int(entry["pages"]) for entry in parts)
     for log in segments.glob("*.log"):
         if log.stem >= first and not log.with_suffix(".done").exists():
-            pages += log_length(log)
+            pages += sum(1 for _ in read_log(log))
     for done in segments.glob("*.done"):
         with suppress(OSError, ValueError):
             pages += json.loads(done.read_bytes())[-1]["pages"] if done.stem >= first else 0

@@ -1,8 +1,7 @@
-"""Stretches: a worker reads some consecutive records of the inputs, cleans them, and writes them to a file of its own.
+"""Stretches: a worker reads some consecutive records of the inputs, cleans them, and writes them to a log of its own.
 
-Cleaned records go to a log, one by one, so that a crash loses nothing but the page that caused it. At the end of the
-stretch, the log becomes a segment in the form of the output. Stretches depend only on the inputs, not on the number of
-workers, so the same inputs give the same segments.
+Stretches depend only on the inputs, not on the number of workers, so the same inputs give the same logs. Parts of the
+output are made of finished logs.
 """
 
 from __future__ import annotations
@@ -10,29 +9,27 @@ from __future__ import annotations
 import io
 import json
 import os
-import pickle
-import struct
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 from victorpy.base.child import limit_memory
 from victorpy.base.files import write_atomically
-from victorpy.batch.counts import Counts, Tally
+from victorpy.batch.counts import Counts
 from victorpy.batch.inputs import Group, InputFile, Wanted, read_failed, read_file, unread_record
+from victorpy.batch.local.logs import SPILL, Log, Spill, pack, read_spilled, unpack
 from victorpy.batch.local.pool import MEMORY_EXIT, PATIENCE, Report, set_deadline
+from victorpy.batch.local.previous import Item, Previous, Read
 from victorpy.batch.outcome import Outcome, PageCleaner, failure
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Kind, Problem, Record
-from victorpy.batch.sinks import SINKS, Sink
 from victorpy.batch.sources import source_of
 from victorpy.cleaner import Cleaner
-from victorpy.outputs import find_output
 
 AHEAD_BYTES = 32_000_000
 """Pages that a worker holds in memory, so that another worker can read on while it cleans them."""
@@ -40,19 +37,6 @@ REPORT_SECONDS = 0.2
 _COPIES = 3
 """Copies of a page in memory while it is read. They do not count for the memory limit of the page."""
 _NO_LIMIT = 1 << 60
-_FRAME = struct.Struct("<II")  # length and checksum
-
-
-class Item(NamedTuple):
-    """A record, and its outcome if it is known already."""
-
-    record: Record
-    outcome: Outcome | None = None
-    place: tuple[int, int] | None = None
-    """Number and byte offset of the record in its file, if they are not those of its origin."""
-
-
-Read = Callable[[InputFile], Iterator[Item]]
 
 
 class Stretch(NamedTuple):
@@ -72,16 +56,16 @@ class Stretch(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A finished stretch."""
+    """A finished stretch, whose records are in a log or a spill file."""
 
     stretch: Stretch
     following: Stretch | None
     """The next stretch of the group, or None if this was the last."""
     last: tuple[int, int]
     """Number of the file among all inputs, and of the record in it, at which the inputs continue."""
-    size: int
     checksum: int
-    """Checksum of the file, or 0 if its size is enough."""
+    """Checksum of the file."""
+    row_bytes: int
     tally: dict[str, Any]
 
     @classmethod
@@ -90,9 +74,7 @@ class Segment(NamedTuple):
         try:
             stretch, following, *others = json.loads((directory / f"{name}.done").read_bytes())
             segment = cls(Stretch(*stretch), Stretch(*following) if following else None, *others)
-            path = directory / f"{name}{suffix}"
-            is_whole = segment.size == path.stat().st_size and segment.checksum in (0, _checksum(path))
-            return segment if is_whole else None
+            return segment if segment.checksum == _checksum(directory / f"{name}{suffix}") else None
         except (OSError, ValueError):
             return None
 
@@ -114,86 +96,7 @@ class Job:
     """Records that end the worker while it reads them."""
 
 
-# Logs.
-
-
-class Log:
-    """Pickled records with their outcomes. A torn end, which a kill may leave, is ignored."""
-
-    def __init__(self, path: Path) -> None:
-        self.tally, self.count, end = Tally(), 0, 0
-        self._file = path.open("r+b" if path.exists() else "w+b", buffering=0)
-        for record, outcome, end in read_log(self._file):  # noqa: B007
-            self.tally.add(record, outcome)
-            self.count += 1
-        self._file.truncate(end)
-        self._file.seek(end)
-
-    def add(self, record: Record, outcome: Outcome) -> None:
-        record = replace(record, payload=b"")
-        content = pickle.dumps((record, outcome), pickle.HIGHEST_PROTOCOL)
-        self._file.write(_frame(content))
-        self.tally.add(record, outcome)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-
-def _frame(content: bytes) -> bytes:
-    return _FRAME.pack(len(content), zlib.crc32(content)) + content
-
-
-def read_log(file: BinaryIO | io.FileIO) -> Iterator[tuple[Record, Outcome, int]]:
-    """Read the complete records of a log, and the offset of the end of each."""
-    end = file.tell()
-    while len(head := file.read(_FRAME.size) or b"") == _FRAME.size:
-        length, checksum = _FRAME.unpack(head)
-        content = file.read(length) or b""
-        if len(content) < length or zlib.crc32(content) != checksum:
-            return
-        end += _FRAME.size + length
-        record, outcome = pickle.loads(content)  # written by `Log`
-        yield record, outcome, end
-
-
-def log_length(path: Path) -> int:
-    """Return the number of complete records of a log."""
-    with suppress(FileNotFoundError), path.open("rb") as file:
-        return sum(1 for _ in read_log(file))
-    return 0
-
-
-LOG = "log"
-"""The kind of segments that the main process reads itself."""
-
-
-class LogSink(Sink):
-    """Keeps the logs as they are."""
-
-    segment_suffix = ".log"
-
-
 # The state of a worker.
-
-
-class Reader(Protocol):
-    """Opens the inputs of a run in a worker."""
-
-    def open(self, plan: Plan) -> Read: ...
-
-
-@dataclass(frozen=True, slots=True)
-class FileReader:
-    """Reads files, or only the records that a retry wants."""
-
-    def open(self, plan: Plan) -> Read:
-        if plan.retry is not None and not plan.by_site:
-            wanted = Wanted(read_failed(plan.retry)).select(read_file)
-            return lambda file: map(Item, wanted(file._replace(start=0, offset=0), plan.read, file.start))
-        return _OpenFile(plan).read
 
 
 class _OpenFile:
@@ -215,8 +118,27 @@ class _OpenFile:
             self._last = next(self._records, None)
         while self._last is not None:
             if self._last.origin.position >= file.start:
-                yield Item(self._last)
+                yield self._last, None
             self._last = next(self._records, None)
+
+
+def _reader(plan: Plan, previous: Previous | None) -> Read:
+    """Return a function that reads files, or only the records that a retry wants, and single spilled records."""
+    if previous is not None:
+        read_inputs = previous.open(plan)
+    elif plan.retry is not None and not plan.by_site:
+        wanted = Wanted(read_failed(plan.retry)).select(read_file)
+
+        def read_inputs(file: InputFile) -> Iterator[Item]:
+            records = wanted(file._replace(start=0, offset=0), plan.read, file.start)
+            return ((record, None) for record in records)
+    else:
+        read_inputs = _OpenFile(plan).read
+
+    def read(file: InputFile) -> Iterator[Item]:
+        return iter([(unpack(read_spilled(file)), None)]) if file.path.suffix == SPILL else read_inputs(file)
+
+    return read
 
 
 @dataclass(slots=True)
@@ -224,7 +146,6 @@ class _State:
     plan: Plan
     pages: PageCleaner
     read: Read
-    sink: Sink
     is_guarded: bool
     memory: int
 
@@ -233,20 +154,25 @@ _states: list[_State] = []
 """The state of this worker process."""
 
 
-def start_worker(plan: Plan, reader: Reader, to: str, is_guarded: bool = True) -> int:
+def start_worker(plan: Plan, previous: Previous | None = None, is_guarded: bool = True) -> int:
     """Load the model. Returns the memory that reading takes in addition to that of a page."""
-    if to == "parquet":
+    if plan.to == "parquet":
         _prepare_arrow()
-    sink = (LogSink if to == LOG else SINKS.get(to))(to, Path(plan.output or ""), find_output(plan.format))
     extra = _COPIES * (plan.most_bytes or 0) + AHEAD_BYTES
     _load_site.cache_clear()
-    _states[:] = [_State(plan, PageCleaner(plan), reader.open(plan), sink, is_guarded, plan.limits.memory + extra)]
+    _states[:] = [_State(plan, PageCleaner(plan), _reader(plan, previous), is_guarded, plan.limits.memory + extra)]
     return extra
 
 
 def state() -> _State:
     """Return what `start_worker` has loaded."""
     return _states[0]
+
+
+def allow_seconds(seconds: float) -> None:
+    """Set the deadline of a guarded worker, or none if `seconds` is 0."""
+    if state().is_guarded:
+        set_deadline(seconds)
 
 
 @lru_cache(maxsize=1)
@@ -275,8 +201,7 @@ def clean_checked(record: Record, cleaner: Cleaner | None = None) -> Outcome:
     If memory ran out while reading the record, the record fails without another attempt.
     """
     worker = state()
-    if worker.is_guarded:
-        set_deadline(worker.plan.limits.deadline)
+    allow_seconds(worker.plan.limits.deadline)
     outcome = worker.pages.clean(record, cleaner)
     if outcome.kind is Kind.MEMORY and record.problem is None and worker.is_guarded:
         os._exit(MEMORY_EXIT)
@@ -294,29 +219,30 @@ class _Reading:
         self.following: Stretch | None = None
         self.done = 0
         """Bytes of files with many pages that have been read."""
-        self.at = job.group.files[job.stretch.file].number, job.stretch.start
+        first = job.group.files[job.stretch.file]
+        self.at = first.number, job.stretch.start
         """Number of the file among all inputs, and of the next record in it."""
         self._end: int | None = None
-        first = job.group.files[job.stretch.file]
-        source = source_of(first.path)
-        self._is_table = source is not None and source.cut is not None
-        self._is_whole = self._is_table and first.end is None
-        """Whether the stretch ends where a table can be divided, and not after some records."""
         if first.base:
             with suppress(OSError):  # reading the file reports the error
                 os.chdir(first.base)
+        source = source_of(first.path)
+        cut = source.cut if source is not None else None
+        self._is_table = cut is not None
+        self._is_whole = cut is not None and first.end is None
+        """Whether the stretch ends where a table can be divided, and not after some records."""
         if self._is_table:
             self._allow(_NO_LIMIT)
             _prepare_arrow()
             self._allow(4 * state().memory)
-        if self._is_whole and source is not None and source.cut is not None:
-            self._end = source.cut(first.path, state().plan.read, job.stretch.start, job.group.records)
+        if cut is not None and self._is_whole:
+            self._end = cut(first.path, state().plan.read, job.stretch.start, job.group.records)
             if self._end is not None:
                 self.following = job.stretch._replace(number=job.stretch.number + 1, start=self._end)
 
     def _allow(self, memory: int) -> None:
+        allow_seconds(state().plan.limits.deadline + PATIENCE)
         if state().is_guarded:
-            set_deadline(state().plan.limits.deadline + PATIENCE)
             limit_memory(memory)
 
     def clean(self, record: Record, cleaner: Cleaner | None) -> Outcome:
@@ -337,7 +263,7 @@ class _Reading:
             size = 0
             for item in items:
                 ahead.append(item)
-                size += len(item.record.payload)
+                size += len(item[0].payload)
                 if size > AHEAD_BYTES:
                     break
             else:
@@ -362,18 +288,17 @@ class _Reading:
             reached = file.offset if file.offset or not file.start else None
             records = worker.read(file)
             while True:
-                if worker.is_guarded:
-                    set_deadline(worker.plan.limits.deadline + PATIENCE)
+                allow_seconds(worker.plan.limits.deadline + PATIENCE)
                 if job.is_careful:
                     self._report(("read", count))
                 problem = job.unread.get(count)
-                item = next(records, None) if problem is None else Item(unread_record(file, position, *problem))
+                item = next(records, None) if problem is None else (unread_record(file, position, *problem), None)
                 if item is None:
                     break
-                record = item.record
-                position, offset = item.place or (record.origin.position, record.offset)
+                record = item[0]
+                position = record.origin.position
                 if count == job.group.records and not self._is_whole:
-                    self.following = Stretch(stretch.group, stretch.number + 1, index, position, offset)
+                    self.following = Stretch(stretch.group, stretch.number + 1, index, position, record.offset)
                     self.at = file.number, position
                     return
                 yield item
@@ -389,64 +314,64 @@ class _Reading:
         last = files[-1].number
         self.at = (last + 1, 0) if self._end is None else (last, self._end)
 
+    def finish(self, path: Path, row_bytes: int, tally: dict[str, Any]) -> Segment:
+        """Mark the stretch as finished."""
+        segment = Segment(self._job.stretch, self.following, self.at, _checksum(path), row_bytes, tally)
+        write_atomically(path.with_suffix(".done"), json.dumps(segment).encode(), alone=True)
+        return segment
+
 
 def run_stretch(job: Job, report: Report) -> Segment | None:
-    """Clean a stretch and write its segment. If the stretch is not wanted, only report where the next one begins."""
-    worker, stretch = state(), job.stretch
+    """Clean a stretch into a log. If the stretch is not wanted, only report where the next one begins."""
     reading = _Reading(job, report)
     if not job.is_wanted:
         for _ in reading.items():
             pass
         report(("progress", {}, 0, reading.done))
         return None
-    cleaner = _load_site(job.group.model) if isinstance(job.group.model, str) else None
-    path = job.directory / f"{stretch.name}.log"
+    model = job.group.model
+    cleaner = _load_site(model) if isinstance(model, str) else None
+    path = job.directory / f"{job.stretch.name}.log"
     cleaned = Counts()
     sent, reported_at = 0, time.monotonic()
     with Log(path) as log:
-        if log.count:
-            report(("found", log.tally.counts.as_dict()))
-        for number, (record, outcome, _) in enumerate(reading.items()):
-            if number < log.count:
+        finished = log.tally.pages
+        if finished:
+            report(("found", log.tally.as_dict()))
+        for number, (record, outcome) in enumerate(reading.items()):
+            if number < finished:
                 continue
             if outcome is None:
                 if job.is_careful:
                     report(("clean", number))
                 problem = job.bad.get(number)
-                if problem is None and isinstance(job.group.model, Problem):
-                    problem = record.problem or job.group.model
+                if problem is None and isinstance(model, Problem):
+                    problem = record.problem or model
                 outcome = failure(problem) if problem else reading.clean(record, cleaner)  # noqa: PLW2901
-                cleaned.add(outcome)
+                cleaned.count(outcome)
             log.add(record, outcome)
             if time.monotonic() - reported_at > REPORT_SECONDS:
                 report(("progress", dict(cleaned.statuses), cleaned.bytes, reading.done - sent))
                 cleaned, sent, reported_at = Counts(), reading.done, time.monotonic()
-        if worker.is_guarded:
-            set_deadline(0)
-        report(("progress", dict(cleaned.statuses), cleaned.bytes, reading.done - sent))
-        tally = log.tally.as_dict()
-    target = path.with_suffix(worker.sink.segment_suffix)
-    if target != path:
-        temporary = path.with_suffix(".tmp")
-        with worker.sink.segment(temporary) as write, path.open("rb") as file:
-            for record, outcome, _ in read_log(file):
-                write(record, outcome)
-        temporary.replace(target)
-    segment = Segment(stretch, reading.following, reading.at, target.stat().st_size, _checksum(target), tally)
-    write_atomically(path.with_suffix(".done"), json.dumps(segment).encode(), alone=True)
-    if target != path:
-        path.unlink()
-    return segment
+    allow_seconds(0)
+    report(("progress", dict(cleaned.statuses), cleaned.bytes, reading.done - sent))
+    return reading.finish(path, log.tally.row_bytes, log.tally.as_dict())
 
 
-def join_segments(paths: list[Path], target: Path, report: Report) -> str:
-    """Make a part of some segments. Returns its digest."""
-    import hashlib
-
-    state().sink.join(paths, target)
-    with target.open("rb") as file:
-        os.fsync(file.fileno())
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def spill_stretch(job: Job, report: Report) -> Segment:
+    """Write the records of a stretch to a spill file. The tally lists their sites and places."""
+    plan = state().plan
+    reading = _Reading(job, report)
+    wanted = Wanted(read_failed(plan.retry)) if plan.retry else None
+    pages: list[tuple[str, int, bool]] = []
+    path = job.directory / f"{job.stretch.name}{SPILL}"
+    with Spill(path) as spill:
+        for record, _ in reading.items():
+            is_wanted = wanted is None or record in wanted
+            pages.append((record.site(plan.site_key), spill.add(pack(record)).offset, is_wanted))
+    allow_seconds(0)
+    report(("progress", {}, 0, reading.done))
+    return reading.finish(path, 0, {"pages": pages})
 
 
 def _checksum(path: Path) -> int:
@@ -462,88 +387,3 @@ def _load_site(model: str) -> Cleaner:
     from victorpy.batch.site_model import from_bytes
 
     return from_bytes(state().pages.cleaner, Path(model).read_bytes())
-
-
-# Spilled records, which wait until the pages of their site are known.
-
-
-def pack(record: Record) -> bytes:
-    """Return a record as compressed bytes."""
-    content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
-    try:
-        import zstandard
-    except ImportError:
-        return zlib.compress(content, 1)
-    return zstandard.ZstdCompressor(level=1).compress(content)
-
-
-def unpack(content: bytes) -> Record:
-    """Return the record that `pack` has made bytes of. Never unpack untrusted bytes."""
-    if content[:1] == b"x":
-        pickled = zlib.decompress(content)
-    else:
-        import zstandard
-
-        pickled = zstandard.ZstdDecompressor().decompress(content)
-    record: Record = pickle.loads(pickled)
-    return record
-
-
-class Spill:
-    """A file of packed records, each of which can be read alone."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._file = path, path.open("wb")
-
-    def add(self, packed: bytes) -> InputFile:
-        """Add a record, and return its place."""
-        offset = self._file.tell()
-        self._file.write(_frame(packed))
-        return spilled_page(self._path, offset)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-
-def spilled_page(path: Path, offset: int) -> InputFile:
-    """Return the place of a spilled record as a file to be read."""
-    return InputFile(path, path, path.name, offset=offset)
-
-
-def read_spilled(page: InputFile) -> bytes:
-    """Read a packed record."""
-    with page.path.open("rb") as file:
-        file.seek(page.offset)
-        return file.read(_FRAME.unpack(file.read(_FRAME.size))[0])
-
-
-def spill_stretch(job: Job, report: Report) -> Segment:
-    """Write the records of a stretch to a spill file. The tally lists their sites and places."""
-    worker, stretch = state(), job.stretch
-    reading = _Reading(job, report)
-    wanted = Wanted(read_failed(worker.plan.retry)) if worker.plan.retry else None
-    pages: list[tuple[str, int, bool]] = []
-    path = job.directory / f"{stretch.name}.spill"
-    with Spill(path) as spill:
-        for item in reading.items():
-            page = spill.add(pack(item.record))
-            is_wanted = wanted is None or item.record in wanted
-            pages.append((item.record.site(worker.plan.site_key), page.offset, is_wanted))
-    if worker.is_guarded:
-        set_deadline(0)
-    report(("progress", {}, 0, reading.done))
-    segment = Segment(stretch, reading.following, reading.at, path.stat().st_size, 0, {"pages": pages})
-    write_atomically(path.with_suffix(".done"), json.dumps(segment).encode(), alone=True)
-    return segment
-
-
-@dataclass(frozen=True, slots=True)
-class SpillReader:
-    """Reads files, and single records of spill files."""
-
-    def open(self, plan: Plan) -> Read:
-        read = FileReader().open(plan)
-        return lambda file: iter([Item(unpack(read_spilled(file)))]) if file.path.suffix == ".spill" else read(file)
