@@ -18,10 +18,11 @@ from victorpy.base.registry import Registry
 from victorpy.batch.inputs import find_files
 from victorpy.batch.names import Names, safe_place
 from victorpy.batch.outcome import Outcome, row
+from victorpy.batch.plan import Plan
 from victorpy.batch.record import PAGE_SUFFIXES, Record, Status
 from victorpy.document import Label
 from victorpy.errors import DataError, missing
-from victorpy.outputs import Output
+from victorpy.outputs import Output, find_output
 
 INDEX = "_index"
 GZIP_LEVEL = 4
@@ -70,6 +71,11 @@ class Sink:
 
 
 SINKS: Registry[type[Sink]] = Registry("kind of output", "victorpy.batch.sinks")
+
+
+def make_sink(plan: Plan) -> Sink:
+    """Return the sink of a plan."""
+    return SINKS.get(plan.to)(plan.to, Path(plan.output or ""), find_output(plan.format))
 
 
 def sink_name(target: str) -> str | None:

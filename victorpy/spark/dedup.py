@@ -1,13 +1,17 @@
-"""Find replicas with Spark, by the steps of `victorpy.dedup.find.Index`. The driver receives confirmed pairs only."""
+"""Find replicas with Spark, by the steps of `victorpy.dedup.find.Index`.
+
+The driver receives confirmed pairs only, one after the other, and keeps its decisions in a database on its disk.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import pyarrow as pa
+from more_itertools import chunked
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  (the usual name)
 
@@ -19,12 +23,14 @@ TEXTS = "id string, place string, part int, site string, digest long, signature 
 """Signed texts. The order of `id` is the order in which texts are decided."""
 CONFIRMED = "id string, other string, rank int, is_equal boolean"
 DECISIONS = "place string, decision string"
+PIECE = 100_000
+"""Number of decisions that the driver holds in memory."""
 
 Batches = Iterable[pa.RecordBatch]
 
 
-def find_decisions(signed: DataFrame, dedup: Dedup) -> DataFrame:
-    """Return the places of changed records with decisions as in `batch/replicas.py`."""
+def find_decisions(signed: DataFrame, dedup: Dedup, work: str) -> DataFrame:
+    """Return the places of changed records with decisions as in `batch/replicas.py`. `work` is a temporary path."""
     detector = dedup.detector()
     texts = signed.select("place", "site", "signed").mapInArrow(partial(_texts, dedup.keep), TEXTS).cache()
     framed, crawl = _with_frames(texts, detector)
@@ -50,9 +56,7 @@ def find_decisions(signed: DataFrame, dedup: Dedup) -> DataFrame:
     )
     compared = candidates.join(one, "id").join(two, "other_id")
     confirmed = compared.mapInArrow(partial(_confirm, detector, crawl), CONFIRMED)
-    repeats = _resolve(confirmed)
-    spark = signed.sparkSession
-    found = spark.createDataFrame(list(repeats.items()), "id string, other string").join(texts, "id")
+    found = _resolve(confirmed, work).join(texts, "id")
     if dedup.by_paragraph:
         parts = found.groupBy("place").agg(F.sort_array(F.collect_list("part")).alias("parts"))
         return parts.select("place", F.to_json("parts").alias("decision"))
@@ -69,16 +73,29 @@ def find_losses(signed: DataFrame, decisions: DataFrame) -> list[find.Loss]:
     return [find.Loss(*row) for row in by_site.where(large).orderBy(F.desc("replicas"), "site").collect()]
 
 
-def _resolve(confirmed: DataFrame) -> dict[str, str]:
-    """Return the replicas with the kept texts that they repeat. They have to fit into the driver's memory."""
-    repeats: dict[str, str] = {}
-    rows = confirmed.orderBy("id", "rank").toLocalIterator()
-    for text_id, partners in groupby(rows, key=lambda row: row["id"]):
-        pairs = ((row["other"], row["is_equal"]) for row in partners)
-        repeated = find.resolve(pairs, repeats.get, lambda _: True)
-        if repeated is not None:
-            repeats[text_id] = repeated
-    return repeats
+def _resolve(confirmed: DataFrame, path: str) -> DataFrame:
+    """Return the replicas with the kept texts that they repeat, which are written in pieces."""
+    spark, schema = confirmed.sparkSession, "id string, other string"
+    with find.open_database() as database:
+        database.execute("create table replica (id text primary key, other text) without rowid")
+
+        def repeats(text_id: str) -> str | None:
+            found = database.execute("select other from replica where id = ?", (text_id,)).fetchone()
+            return found[0] if found else None
+
+        def replicas() -> Iterator[tuple[str, str]]:
+            rows = confirmed.orderBy("id", "rank").toLocalIterator()
+            for text_id, partners in groupby(rows, key=lambda row: row["id"]):
+                pairs = ((row["other"], row["is_equal"]) for row in partners)
+                repeated = find.resolve(pairs, repeats, lambda _: True)
+                if repeated is not None:
+                    database.execute("insert into replica values (?, ?)", (text_id, repeated))
+                    yield text_id, repeated
+
+        for number, piece in enumerate(chain([[]], chunked(replicas(), PIECE))):
+            frame = spark.createDataFrame(piece, schema)
+            frame.write.mode("append" if number else "overwrite").parquet(path)
+    return spark.read.schema(schema).parquet(path)
 
 
 def _with_frames(texts: DataFrame, detector: Detector) -> tuple[DataFrame, Frame]:

@@ -58,6 +58,7 @@ _INPUTS = "_inputs"
 _SITES = "_pages"
 _CLEANED = "_cleaned"
 _REPLICAS = "_replicas"
+_REPEATS = "_repeats"
 _CUTS = "_cuts.json"
 
 PROGRESS_SECONDS = 30.0
@@ -231,7 +232,7 @@ class _Run:
                     self._decide(self.plan.dedup)
             for name in self._in_parallel(self._write_shard, self.shards):
                 self._count(name)
-            for name in (_SITES, _CLEANED, _REPLICAS):
+            for name in (_SITES, _CLEANED, _REPLICAS, _REPEATS):
                 self.store.delete(name)
             self._write_failed()
 
@@ -300,7 +301,8 @@ class _Run:
             self.say(f"{name} of {len(self.shards):,}: cleaned")
         signed = self._signed("*")
         if not self.store.exists(f"{_REPLICAS}/_SUCCESS"):
-            find_decisions(signed, dedup).write.mode("overwrite").parquet(self.store.path(_REPLICAS))
+            decisions = find_decisions(signed, dedup, self.store.path(_REPEATS))
+            decisions.write.mode("overwrite").parquet(self.store.path(_REPLICAS))
         if dedup.by_paragraph:
             return
         self.losses = find_losses(signed, self._decisions())

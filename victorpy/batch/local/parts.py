@@ -18,10 +18,9 @@ from victorpy.batch.local.stretches import Segment, Stretch, state
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Problem, Record
-from victorpy.batch.sinks import SINKS, Folder, Sink
+from victorpy.batch.sinks import Folder, Sink, make_sink
 from victorpy.batch.store import Store
 from victorpy.errors import VictorError
-from victorpy.outputs import find_output
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +35,6 @@ class Part:
     decisions: Path | None = None
     """Directory with decisions about replicas, and the number of the first record."""
     first: int = 0
-
-
-def make_sink(plan: Plan) -> Sink:
-    """Return the sink of a plan."""
-    return SINKS.get(plan.to)(plan.to, Path(plan.output or ""), find_output(plan.format))
 
 
 def write_part(

@@ -32,7 +32,7 @@ from victorpy.batch.inputs import (
 )
 from victorpy.batch.local.flow import Flow
 from victorpy.batch.local.logs import read_log, read_logs
-from victorpy.batch.local.parts import PartWriter, make_sink
+from victorpy.batch.local.parts import PartWriter
 from victorpy.batch.local.pool import Here, Workers
 from victorpy.batch.local.previous import Previous
 from victorpy.batch.local.progress import Progress
@@ -42,7 +42,7 @@ from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record
 from victorpy.batch.replicas import INDEX, decide_records, dedup_summary
-from victorpy.batch.sinks import SINKS, Folder, Sink, Write
+from victorpy.batch.sinks import SINKS, Folder, Sink, Write, make_sink
 from victorpy.batch.store import (
     INPUT_FILES,
     MANIFEST,
@@ -194,7 +194,7 @@ class _Run:
                 store.delete_temporary()  # an earlier run may have been killed just before it did this
                 self.progress.note(f"{directory}: the run is already complete; --force cleans all pages again")
             else:
-                self.fill(store, sink, Previous.of(store, self.stamps) if is_update else None)
+                self.fill(store, sink, Previous(store, self.stamps) if is_update else None)
             if is_update:
                 old_parts = sorted(store.previous.rglob("*part-*"))
                 if isinstance(sink, Folder):
