@@ -391,6 +391,11 @@ def read_failed(path: Path) -> Iterator[Record]:
             yield failed
 
 
+def lost_record(source: str, position: int) -> Record:
+    """Return the failed record for a record that a file does not have any more."""
+    return broken_record(Origin(source, position), Kind.READ, f"there is no record {position:,} any more")
+
+
 class Wanted:
     """The records that are cleaned again."""
 
@@ -423,30 +428,27 @@ class Wanted:
 
         def read_wanted(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
             source = str(file.path)
-
-            def lost(position: int) -> Record:
-                return broken_record(Origin(source, position), Kind.READ, f"there is no record {position:,} any more")
-
-            waiting = deque(sorted(position for position in self._positions.get(source, ()) if position >= start))
             rest = max(self.rests.get(source, _NEVER), start)
+            waiting = deque(
+                sorted(position for position in self._positions.get(source, ()) if start <= position < rest)
+            )
+            unread: list[Record] = []
             first = min([*waiting, rest])
-            unread = None
             for record in read(file, options, first) if first < _NEVER else ():
                 position = record.origin.position
                 if record.origin.rest:
-                    unread = replace(record, origin=Origin(source, max(position, rest), rest=True))
+                    unread = [replace(record, origin=Origin(source, max(position, rest), rest=True))]
                     break
                 while waiting and waiting[0] < position:
-                    yield lost(waiting.popleft())
-                is_waiting = bool(waiting) and waiting[0] == position
-                if is_waiting:
-                    waiting.popleft()
-                if is_waiting or position >= rest:
+                    yield lost_record(source, waiting.popleft())
+                if position >= rest or (waiting and waiting[0] == position):
                     yield record
+                    if waiting:
+                        waiting.popleft()
                 if not waiting and rest == _NEVER:
-                    break
-            yield from map(lost, waiting)
-            if unread is not None and rest < _NEVER:
-                yield unread
+                    return
+            yield from (lost_record(source, position) for position in waiting)
+            if rest < _NEVER:
+                yield from unread
 
         return read_wanted

@@ -105,7 +105,7 @@ class Store:
             elif entry.get("complete"):
                 self.complete = True
             else:
-                self._add_entry(entry)
+                self._count(entry)
         self._manifest.truncate(self._size)
         if not self.is_begun and (self.previous / MANIFEST).exists():
             self.earlier = read_head(self.previous / MANIFEST).get("settings")
@@ -173,7 +173,7 @@ class Store:
         failures = [failure for part in parts for failure in part["failures"]]
         return [self.previous / part["part"] for part in parts], None if is_complete else (file, position), failures
 
-    def _add_entry(self, entry: Mapping[str, Any]) -> None:
+    def _count(self, entry: Mapping[str, Any]) -> None:
         self.parts.append(entry["part"])
         self.next, self.last = entry["next"], tuple(entry["last"])
         self.counts.add_stored(entry)
@@ -218,7 +218,7 @@ class Store:
     def add_entry(self, entry: Mapping[str, Any]) -> None:
         """Add a part to the manifest."""
         self._append(entry)
-        self._add_entry(entry)
+        self._count(entry)
 
     def finish(self) -> None:
         """Mark the run as complete."""
@@ -296,47 +296,42 @@ def merge_splits(directory: Path) -> dict[str, Any]:
     Raises if a part is missing or not complete, or has other settings.
     """
     side = beside(directory) if beside(directory).is_dir() else directory
-    stores = []
     with ExitStack() as stack:
+        splits: list[Store] = []
         for manifest in sorted(side.glob(f"split-*-{MANIFEST}")):
-            settings = read_head(manifest).get("settings", {})
-            label = manifest.name.removesuffix(MANIFEST)
-            stores.append(stack.enter_context(closing(Store(directory, settings, label, shared=True, side=side))))
-        if not stores:
+            settings, label = read_head(manifest).get("settings", {}), manifest.name.removesuffix(MANIFEST)
+            splits.append(stack.enter_context(closing(Store(directory, settings, label, shared=True, side=side))))
+        if not splits:
             raise OutputError(f"{directory}: there are no parts to merge; victor clean --part 1/2 writes one")
-        first = stores[0].settings
-        count = first["part"][1]
-        complete = {
-            store.settings["part"][0] for store in stores if store.complete and store.settings["part"][1] == count
-        }
-        absent = [f"{number}/{count}" for number in range(1, count + 1) if number not in complete]
+        settings = {name: value for name, value in splits[0].settings.items() if name != "part"}
+        count = splits[0].settings["part"][1]
+        complete = [split.settings["part"] for split in splits if split.complete]
+        absent = [f"{number}/{count}" for number in range(1, count + 1) if [number, count] not in complete]
         if absent:
             more = f" and {len(absent) - 10:,} more" if len(absent) > 10 else ""
             raise OutputError(f"{directory}: not complete: --part {', '.join(absent[:10])}{more}; run them, then merge")
-        for store in stores:
-            refuse_other_settings(directory, {**first, "part": 0}, {**store.settings, "part": 0})
-            if store.settings[INPUT_FILES] != first[INPUT_FILES]:
+        for split in splits:
+            refuse_other_settings(directory, {**settings, "part": 0}, {**split.settings, "part": 0})
+            if split.settings[INPUT_FILES] != settings[INPUT_FILES]:
                 raise OutputError(
                     f"{directory}: the input files have changed between the parts; clean all of them again"
                 )
-            for part in store.parts:
+            for part in split.parts:
                 if not (directory / part).is_file():
                     raise OutputError(f"{directory / part}: this file is missing")
-        settings = {name: value for name, value in first.items() if name != "part"}
-        notes = {name: value for name, value in read_head(stores[0].manifest_path).items() if name == "choice"}
         merged = stack.enter_context(closing(Store(directory, settings, side=side)))
-        merged.begin({**notes, "merged": count}, stores[0].stamps_path.read_bytes())
-        runs = []
-        for store in stores:
-            for entry, _ in read_entries(store.manifest_path):
+        notes = {"choice": read_head(splits[0].manifest_path).get("choice"), "merged": count}
+        merged.begin(notes, splits[0].stamps_path.read_bytes())
+        for split in splits:
+            for entry, _ in read_entries(split.manifest_path):
                 if "part" in entry:
                     merged.add_entry(entry)
-            runs += store.runs()
         merged.finish()
+        runs = [run for split in splits for run in split.runs()]
         for run in runs:
             merged.add_run(run)
-        for store in stores:
-            for path in (store.manifest_path, store.stamps_path, store.runs_path):
+        for split in splits:
+            for path in (split.manifest_path, split.stamps_path, split.runs_path):
                 path.unlink(missing_ok=True)
     return {**merged.counts.as_dict(), **sum_runs(runs)}
 
