@@ -56,11 +56,12 @@ def rows(count: int) -> Iterator[tuple[int, Signed, str, str]]:
     chance = np.random.default_rng(8)
     signature = b""
     for number in range(count):
-        if number % 10 != 9:
+        if number % 100 == 0:
             site = np.random.default_rng(number // 100).integers(0, 2**32, 100)
+        if number % 10 != 9:
             words = (chance.pareto(0.5, 150) * 1000).clip(0, 2**40).astype(np.int64) * 2_654_435_761 % 2**32
-            text = as_words([*site[:30].tolist(), *words.tolist()])
-            signature = Signature(number, text=text, rest=as_words(site[30:].tolist())).as_bytes()
+            text = as_words(np.append(site[:30], words))
+            signature = Signature(number, text=text, rest=as_words(site[30:])).as_bytes()
         yield number, Signed(signature, 1), f"{number // 100}.example", "{}"
 
 

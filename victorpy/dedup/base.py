@@ -162,9 +162,9 @@ def word_hashes(text: str) -> list[int]:
     return [crc32(word.encode("utf-8", "surrogatepass")) for word in paired_words(plain)]
 
 
-def as_words(hashes: Sequence[int]) -> Words:
+def as_words(hashes: npt.ArrayLike) -> Words:
     """Return different hashes, sorted, and not too many of them."""
-    return np.unique(np.array(hashes, dtype=np.uint32))[:MOST_WORDS]
+    return np.unique(np.asarray(hashes, dtype=np.uint32))[:MOST_WORDS]
 
 
 def is_in(words: Words, others: Words) -> npt.NDArray[np.bool_]:
