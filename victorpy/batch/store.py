@@ -276,7 +276,8 @@ class Store:
 
     def give_back(self) -> None:
         """Undo the start of a run that has written nothing, so that other commands can use the directory."""
-        is_empty = not (self.parts or self.previous.exists() or any(self.side.glob(f".{self.label}*/*.done")))
+        finished = chain.from_iterable(self.side.glob(f".{self.label}*/*.{suffix}") for suffix in ("log", "spill"))
+        is_empty = not (self.parts or self.previous.exists() or any(path.stat().st_size for path in finished))
         if self._is_new and is_empty:
             self.discard()
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from victorpy.base.files import write_atomically
 from victorpy.batch.inputs import Group, InputFile, Wanted, find_files, group_files, read_failed
 from victorpy.batch.local.flow import Flow
-from victorpy.batch.local.logs import SPILL, read_spilled, spilled_page, unpack
+from victorpy.batch.local.logs import SPILL, Stretch, read_spilled, spilled_page, unpack
 from victorpy.batch.local.pool import Here, Report, Task, Workers
 from victorpy.batch.local.progress import Progress
-from victorpy.batch.local.stretches import Stretch, allow_seconds, spill_stretch, state
+from victorpy.batch.local.stretches import allow_seconds, spill_stretch, state
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Kind, Problem, ProblemError
 from victorpy.batch.site_model import at_site_bytes, with_sample

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from victorpy.batch.inputs import Group
+from victorpy.batch.local.logs import Segment, Stretch
 from victorpy.batch.local.pool import Here, Task, Workers
 from victorpy.batch.local.progress import Progress
-from victorpy.batch.local.stretches import Job, Segment, Stretch, run_stretch
+from victorpy.batch.local.stretches import Job, run_stretch
 from victorpy.batch.record import Problem
 from victorpy.errors import VictorError
 
@@ -137,7 +138,7 @@ class Flow:
     def use_finished(self, chain: _Chain) -> None:
         """Find the segments of a group that an earlier run has finished."""
         while chain.following is not None:
-            segment = Segment.load(self._directory, chain.following.name, self._suffix)
+            segment = Segment.load(self._directory / f"{chain.following.name}{self._suffix}")
             if segment is None:
                 return
             chain.begun = chain.following.number

@@ -1,20 +1,21 @@
 """Logs of cleaned records, and spill files of records that wait until the pages of their site are known.
 
-Both consist of frames with a checksum. Cleaned records are added to a log one by one, so that a crash loses nothing but
-the page that caused it.
+Both consist of frames with a checksum, one for each record. So a crash loses nothing but the page that caused it. The
+last frame of a finished file describes its stretch.
 """
 
 from __future__ import annotations
 
+import json
 import pickle
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, NamedTuple, Self
 
 from victorpy.batch.counts import Tally
 from victorpy.batch.inputs import InputFile
@@ -29,13 +30,50 @@ with suppress(ImportError):
 
 SPILL = ".spill"
 _FRAME = struct.Struct("<II")  # length and checksum
+_END = b"["  # begins the last frame of a finished file, but no pickled or compressed record
 
 
-def _frame(content: bytes) -> bytes:
-    return _FRAME.pack(len(content), zlib.crc32(content)) + content
+class Stretch(NamedTuple):
+    """Where a stretch begins: a file of a group, and a record of this file."""
+
+    group: int
+    number: int = 0
+    """Number of the stretch in its group."""
+    file: int = 0
+    start: int = 0
+    offset: int = 0
+    """Byte offset of the first record, or 0 if unknown."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.group:09d}-{self.number:07d}"
 
 
-def _read_frames(file: BinaryIO | Any) -> Iterator[tuple[bytes, int]]:
+class Segment(NamedTuple):
+    """A finished stretch, whose records are in a log or a spill file."""
+
+    stretch: Stretch
+    following: Stretch | None
+    """The next stretch of the group, or None if this was the last."""
+    last: tuple[int, int]
+    """Number of the file among all inputs, and of the record in it, at which the inputs continue."""
+    row_bytes: int
+    tally: dict[str, Any]
+
+    @classmethod
+    def load(cls, path: Path) -> Self | None:
+        """Return the segment at the end of a file, or None if the file is missing, damaged or not finished."""
+        content = b""
+        with suppress(FileNotFoundError), path.open("rb") as file:
+            for content, _ in _read_frames(file):  # noqa: B007
+                pass
+        if not content.startswith(_END):
+            return None
+        stretch, following, *others = json.loads(content)
+        return cls(Stretch(*stretch), Stretch(*following) if following else None, *others)
+
+
+def _read_frames(file: Any) -> Iterator[tuple[bytes, int]]:
     """Read the complete frames of a file, and the offset of the end of each. A torn end is ignored."""
     end = 0
     while len(head := file.read(_FRAME.size) or b"") == _FRAME.size:
@@ -47,21 +85,20 @@ def _read_frames(file: BinaryIO | Any) -> Iterator[tuple[bytes, int]]:
         yield content, end
 
 
-class Log:
-    """Cleaned records in a file. A log that a kill has left is continued after its last complete record."""
+class _Frames:
+    """A file to which frames are added."""
 
-    def __init__(self, path: Path) -> None:
-        self.tally, end = Tally(), 0
-        self._file = path.open("r+b" if path.exists() else "w+b", buffering=0)
-        for content, end in _read_frames(self._file):  # noqa: B007
-            self.tally.add(*pickle.loads(content))
-        self._file.truncate(end)
-        self._file.seek(end)
+    def __init__(self, path: Path, mode: str) -> None:
+        self.path = path
+        self._file: Any = path.open(mode, buffering=0)
 
-    def add(self, record: Record, outcome: Outcome) -> None:
-        record = replace(record, payload=b"")
-        self._file.write(_frame(pickle.dumps((record, outcome), pickle.HIGHEST_PROTOCOL)))
-        self.tally.add(record, outcome)
+    def write(self, content: bytes) -> None:
+        self._file.write(_FRAME.pack(len(content), zlib.crc32(content)) + content)
+
+    def end(self, segment: Segment) -> Segment:
+        """Mark the file as finished."""
+        self.write(json.dumps(segment).encode())
+        return segment
 
     def __enter__(self) -> Self:
         return self
@@ -70,10 +107,50 @@ class Log:
         self._file.close()
 
 
+class Spill(_Frames):
+    """Packed records in a file, each of which can be read alone."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "wb")
+
+    def add(self, packed: bytes) -> InputFile:
+        """Add a record, and return its place."""
+        place = spilled_page(self.path, self._file.tell())
+        self.write(packed)
+        return place
+
+
+class Log(_Frames):
+    """Cleaned records in a file. A log that a kill has left is continued after its last complete record."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "r+b" if path.exists() else "w+b")
+        self.tally, end = Tally(), 0
+        for content, end in _read_records(self._file):  # noqa: B007
+            self.tally.add(*pickle.loads(content))
+        self._file.truncate(end)
+        self._file.seek(end)
+
+    def add(self, record: Record, outcome: Outcome) -> None:
+        record = replace(record, payload=b"")
+        self.write(pickle.dumps((record, outcome), pickle.HIGHEST_PROTOCOL))
+        self.tally.add(record, outcome)
+
+
+def _read_records(file: Any) -> Iterator[tuple[bytes, int]]:
+    return takewhile(lambda frame: not frame[0].startswith(_END), _read_frames(file))
+
+
 def read_log(path: Path) -> Iterator[tuple[Record, Outcome]]:
     """Read the complete records of a log."""
     with path.open("rb") as file:
-        yield from (pickle.loads(content) for content, _ in _read_frames(file))  # written by `Log`
+        yield from (pickle.loads(content) for content, _ in _read_records(file))  # written by `Log`
+
+
+def log_length(path: Path) -> int:
+    """Return the number of complete records of a log."""
+    with path.open("rb") as file:
+        return sum(1 for _ in _read_records(file))
 
 
 def read_logs(
@@ -101,25 +178,6 @@ def unpack(content: bytes) -> Record:
     expand = zlib.decompress if content.startswith(b"x") else zstandard.ZstdDecompressor().decompress
     record: Record = pickle.loads(expand(content))
     return record
-
-
-class Spill:
-    """A file of packed records, each of which can be read alone."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._file = path, path.open("wb")
-
-    def add(self, packed: bytes) -> InputFile:
-        """Add a record, and return its place."""
-        offset = self._file.tell()
-        self._file.write(_frame(packed))
-        return spilled_page(self._path, offset)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
 
 
 def spilled_page(path: Path, offset: int) -> InputFile:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.batch.counts import Tally
-from victorpy.batch.local.logs import Log, read_logs
+from victorpy.batch.local.logs import Log, Segment, Stretch, read_logs
 from victorpy.batch.local.pool import Here, Report, Task, Workers
 from victorpy.batch.local.progress import Progress
-from victorpy.batch.local.stretches import Segment, Stretch, state
+from victorpy.batch.local.stretches import state
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Problem, Record
@@ -150,5 +150,4 @@ class PartWriter:
             if part.decisions is None:
                 for log in part.logs:
                     log.unlink(missing_ok=True)
-                    log.with_suffix(".done").unlink(missing_ok=True)
             self.committed()

@@ -31,13 +31,13 @@ from victorpy.batch.inputs import (
     survey,
 )
 from victorpy.batch.local.flow import Flow
-from victorpy.batch.local.logs import read_log, read_logs
+from victorpy.batch.local.logs import Stretch, log_length, read_log, read_logs
 from victorpy.batch.local.parts import PartWriter
 from victorpy.batch.local.pool import Here, Workers
 from victorpy.batch.local.previous import Previous
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.signals import check_signals, stopping_signals, waiting
-from victorpy.batch.local.stretches import Stretch, clean_checked, start_worker
+from victorpy.batch.local.stretches import clean_checked, start_worker
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record
@@ -172,7 +172,6 @@ class _Run:
                 log = directory / f"{segment.stretch.name}.log"
                 yield from read_log(log)
                 log.unlink()
-                log.with_suffix(".done").unlink()
 
     # A run into a directory.
 
@@ -398,14 +397,8 @@ def _pages_in(manifest: Path, segments: Path) -> int:
     """Return the number of pages in the parts of a manifest, and in the segments that are not in a part yet."""
     parts = [entry for entry, _ in read_entries(manifest) if "part" in entry] if manifest.exists() else []
     first = Stretch(*parts[-1]["next"]).name if parts else ""
-    pages = sum(int(entry["pages"]) for entry in parts)
-    for log in segments.glob("*.log"):
-        if log.stem >= first and not log.with_suffix(".done").exists():
-            pages += sum(1 for _ in read_log(log))
-    for done in segments.glob("*.done"):
-        with suppress(OSError, ValueError):
-            pages += json.loads(done.read_bytes())[-1]["pages"] if done.stem >= first else 0
-    return pages
+    finished = sum(log_length(log) for log in segments.glob("*.log") if log.stem >= first)
+    return finished + sum(int(entry["pages"]) for entry in parts)
 
 
 def failed_path(plan: Plan, directory: Path) -> Path:

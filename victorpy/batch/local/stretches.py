@@ -7,22 +7,19 @@ output are made of finished logs.
 from __future__ import annotations
 
 import io
-import json
 import os
 import time
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 from victorpy.base.child import limit_memory
-from victorpy.base.files import write_atomically
 from victorpy.batch.counts import Counts
 from victorpy.batch.inputs import Group, InputFile, Wanted, read_failed, read_file, unread_record
-from victorpy.batch.local.logs import SPILL, Log, Spill, pack, read_spilled, unpack
+from victorpy.batch.local.logs import SPILL, Log, Segment, Spill, Stretch, pack, read_spilled, unpack
 from victorpy.batch.local.pool import MEMORY_EXIT, PATIENCE, Report, set_deadline
 from victorpy.batch.local.previous import Item, Previous, Read
 from victorpy.batch.outcome import Outcome, PageCleaner, failure
@@ -37,46 +34,6 @@ REPORT_SECONDS = 0.2
 _COPIES = 3
 """Copies of a page in memory while it is read. They do not count for the memory limit of the page."""
 _NO_LIMIT = 1 << 60
-
-
-class Stretch(NamedTuple):
-    """Where a stretch begins: a file of a group, and a record of this file."""
-
-    group: int
-    number: int = 0
-    """Number of the stretch in its group."""
-    file: int = 0
-    start: int = 0
-    offset: int = 0
-    """Byte offset of the first record, or 0 if unknown."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.group:09d}-{self.number:07d}"
-
-
-class Segment(NamedTuple):
-    """A finished stretch, whose records are in a log or a spill file."""
-
-    stretch: Stretch
-    following: Stretch | None
-    """The next stretch of the group, or None if this was the last."""
-    last: tuple[int, int]
-    """Number of the file among all inputs, and of the record in it, at which the inputs continue."""
-    checksum: int
-    """Checksum of the file."""
-    row_bytes: int
-    tally: dict[str, Any]
-
-    @classmethod
-    def load(cls, directory: Path, name: str, suffix: str) -> Self | None:
-        """Return the segment that a worker has written, or None if it is missing or damaged."""
-        try:
-            stretch, following, *others = json.loads((directory / f"{name}.done").read_bytes())
-            segment = cls(Stretch(*stretch), Stretch(*following) if following else None, *others)
-            return segment if segment.checksum == _checksum(directory / f"{name}{suffix}") else None
-        except (OSError, ValueError):
-            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,11 +271,9 @@ class _Reading:
         last = files[-1].number
         self.at = (last + 1, 0) if self._end is None else (last, self._end)
 
-    def finish(self, path: Path, row_bytes: int, tally: dict[str, Any]) -> Segment:
-        """Mark the stretch as finished."""
-        segment = Segment(self._job.stretch, self.following, self.at, _checksum(path), row_bytes, tally)
-        write_atomically(path.with_suffix(".done"), json.dumps(segment).encode(), alone=True)
-        return segment
+    def segment(self, row_bytes: int, tally: dict[str, Any]) -> Segment:
+        """Return the segment of the finished stretch."""
+        return Segment(self._job.stretch, self.following, self.at, row_bytes, tally)
 
 
 def run_stretch(job: Job, report: Report) -> Segment | None:
@@ -353,9 +308,9 @@ def run_stretch(job: Job, report: Report) -> Segment | None:
             if time.monotonic() - reported_at > REPORT_SECONDS:
                 report(("progress", dict(cleaned.statuses), cleaned.bytes, reading.done - sent))
                 cleaned, sent, reported_at = Counts(), reading.done, time.monotonic()
-    allow_seconds(0)
-    report(("progress", dict(cleaned.statuses), cleaned.bytes, reading.done - sent))
-    return reading.finish(path, log.tally.row_bytes, log.tally.as_dict())
+        allow_seconds(0)
+        report(("progress", dict(cleaned.statuses), cleaned.bytes, reading.done - sent))
+        return log.end(reading.segment(log.tally.row_bytes, log.tally.as_dict()))
 
 
 def spill_stretch(job: Job, report: Report) -> Segment:
@@ -369,17 +324,9 @@ def spill_stretch(job: Job, report: Report) -> Segment:
         for record, _ in reading.items():
             is_wanted = wanted is None or record in wanted
             pages.append((record.site(plan.site_key), spill.add(pack(record)).offset, is_wanted))
-    allow_seconds(0)
-    report(("progress", {}, 0, reading.done))
-    return reading.finish(path, 0, {"pages": pages})
-
-
-def _checksum(path: Path) -> int:
-    checksum = 0
-    with path.open("rb") as file:
-        while piece := file.read(1 << 20):
-            checksum = zlib.crc32(piece, checksum)
-    return checksum
+        allow_seconds(0)
+        report(("progress", {}, 0, reading.done))
+        return spill.end(reading.segment(0, {"pages": pages}))
 
 
 @lru_cache(maxsize=2)  # the pages of a site are cleaned one after the other
