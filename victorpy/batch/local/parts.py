@@ -103,12 +103,15 @@ class PartWriter:
             self._end_part()
             pages = segment.tally["pages"]
         self._segments.append(segment)
-        if not (self.is_final and isinstance(self._sink, Folder)):
-            for failure in segment.tally["failures"]:
-                self._progress.failed(failure)
+        if self.is_final and not isinstance(self._sink, Folder):
+            self._report(segment.tally)
         size = sum(one.row_bytes for one in self._segments)
         if pages == self._most if self._most else size >= self._sink.shard_bytes:
             self._end_part()
+
+    def _report(self, tally: Mapping[str, Any]) -> None:
+        for failure in tally["failures"]:
+            self._progress.failed(failure)
 
     def _end_part(self) -> None:
         last = self._segments[-1]
@@ -126,8 +129,7 @@ class PartWriter:
         task = _Writing(self, Part(path, temporary, logs, entry, decisions, first))
         self._writing.append(task)
         if self.is_final and isinstance(self._sink, Folder):
-            seen = self._progress.report if decisions is None else None
-            task.ended(write_part(self._plan, task.part, self._sink, seen))
+            task.ended(write_part(self._plan, task.part, self._sink, self._progress.report))
         else:
             self._pool.queue.append(task)
 
@@ -150,4 +152,6 @@ class PartWriter:
             if part.decisions is None:
                 for log in part.logs:
                     log.unlink(missing_ok=True)
+            elif not isinstance(self._sink, Folder):
+                self._report(tally)
             self.committed()

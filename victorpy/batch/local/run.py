@@ -137,13 +137,12 @@ class _Run:
     def stream(self, write: Write | None) -> dict[str, Any]:
         """Clean records for a function that receives them in order. An interrupted run cannot be resumed."""
         counts = Counts()
-        with tempfile.TemporaryDirectory(prefix="victor-") as place:
-            is_here = not self.guarded and self.plan.dedup is None
-            for record, outcome in self.clean_here() if is_here else self.clean_into_logs(Path(place)):
-                counts.count(outcome)
-                self.progress.report(record, outcome)
-                if write is not None:
-                    write(record, outcome)
+        is_here = not self.guarded and self.plan.dedup is None
+        for record, outcome in self.clean_here() if is_here else self.clean_into_logs():
+            counts.count(outcome)
+            self.progress.report(record, outcome)
+            if write is not None:
+                write(record, outcome)
         return self.summary(counts, [self.this_run()])
 
     def clean_here(self) -> Iterator[tuple[Record, Outcome]]:
@@ -158,20 +157,22 @@ class _Run:
             self.progress.advance({str(outcome.status): 1}, outcome.size, max(record.reached - reached, 0))
             reached = record.reached
 
-    def clean_into_logs(self, directory: Path) -> Iterator[tuple[Record, Outcome]]:
+    def clean_into_logs(self) -> Iterator[tuple[Record, Outcome]]:
         """Clean all records in workers, and read their logs."""
         plan = self.plan
-        if plan.dedup is not None:
-            with closing(Store(directory, {})) as aside:
-                for log, _, first in self.find_replicas(aside, make_sink(plan)):
-                    yield from read_logs([log], plan.dedup, directory, first)
-            return
-        self.progress.start()
-        with self.pool() as pool:
-            for segment in Flow(pool, self.groups(plan), directory, ".log", self.progress).segments():
-                log = directory / f"{segment.stretch.name}.log"
-                yield from read_log(log)
-                log.unlink()
+        with tempfile.TemporaryDirectory(prefix="victor-") as place:
+            directory = Path(place)
+            if plan.dedup is not None:
+                with closing(Store(directory, {})) as aside:
+                    for log, _, first in self.find_replicas(aside, make_sink(plan)):
+                        yield from read_logs([log], plan.dedup, directory, first)
+                return
+            self.progress.start()
+            with self.pool() as pool:
+                for segment in Flow(pool, self.groups(plan), directory, ".log", self.progress).segments():
+                    log = directory / f"{segment.stretch.name}.log"
+                    yield from read_log(log)
+                    log.unlink()
 
     # A run into a directory.
 
