@@ -7,6 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,13 @@ def write_part(
 
 
 def _write_in_worker(part: Part, is_final: bool, report: Report) -> tuple[str, dict[str, Any]]:
-    plan = state().plan
-    return write_part(plan, part, make_sink(plan) if is_final else None)
+    plan, numbers = state().plan, count(1)
+
+    def seen(record: Record, outcome: Outcome) -> None:
+        if next(numbers) % 1_000 == 0:
+            report(None)  # a silent worker would be ended
+
+    return write_part(plan, part, make_sink(plan) if is_final else None, seen)
 
 
 class _Writing(Task):
