@@ -26,7 +26,7 @@ from support.batchpages import (
 from support.commands import clean
 
 from victorpy.batch.local import pool
-from victorpy.batch.local.logs import Log, read_log
+from victorpy.batch.local.logs import Log, Segment, Stretch, read_log
 from victorpy.batch.local.pool import MOST_RESTARTS, Task, Workers
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.outcome import Outcome
@@ -269,6 +269,23 @@ def test_log_ignores_a_torn_end(tmp_path):
             assert log.tally.pages == count
             log.add(Record("new", Path("a")), Outcome(Status.KEPT, "tea"))
         assert [record.name for record, _ in read_log(path)] == [*map(str, range(count)), "new"]
+
+
+def test_finished_log_ends_with_its_segment(tmp_path):
+    path = tmp_path / "a.log"
+    segment = Segment(Stretch(0), Stretch(0, 1, 0, 64), [1, 0], 700, {"pages": 2})
+    assert Segment.load(path) is None
+    with Log(path) as log:
+        for number in range(2):
+            log.add(Record(str(number), Path("a")), Outcome(Status.KEPT, "tea"))
+        assert Segment.load(path) is None
+        log.end(segment)
+    assert Segment.load(path) == segment
+    assert [record.name for record, _ in read_log(path)] == ["0", "1"]
+    whole = path.read_bytes()
+    for damaged in (whole[:-1], whole[:20] + b"?" + whole[21:]):
+        path.write_bytes(damaged)
+        assert Segment.load(path) is None
 
 
 # Reading in workers.

@@ -213,3 +213,13 @@ def test_summary_warns_of_sites_that_lose_many_pages(tmp_path):
 )
 def test_wrong_options_are_reported_in_one_line(lines, arguments, words):
     refused(words, lines, *arguments)
+
+
+@pytest.mark.parametrize("to", [None, "folder", "jsonl"])
+def test_failure_is_reported_once(tmp_path, to):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"html": page(story(1, 6))}) + "\n{torn\n")
+    plan = Plan((str(tmp_path / "a.jsonl"),), to and tmp_path / "out", to or "folder", dedup=Dedup("pages"))
+    stream = io.StringIO()
+    summary = run_plan(plan, stream, guarded=False)
+    assert (summary["kept"], summary["failed"]) == (1, 1)
+    assert stream.getvalue().count(": failed: ") == 1
