@@ -130,6 +130,9 @@ def is_gibberish(text: str) -> bool:
     (True, False, False)
     """
     sample = unicodedata.normalize("NFD", text[:_SAMPLED]).lower()
+    vowels = sum(map(sample.count, "aeiou"))
+    if vowels >= _FEWEST_VOWELS * len(sample):
+        return False  # most texts, however many letters they have
     letters = sum(map(sample.count, string.ascii_lowercase))
     is_latin = letters >= max(_FEWEST_LETTERS, len(sample) / 2)
-    return is_latin and sum(map(sample.count, "aeiou")) < _FEWEST_VOWELS * letters
+    return is_latin and vowels < _FEWEST_VOWELS * letters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
@@ -114,11 +114,13 @@ class ElementColumns(TextColumns):
         """Return the tags of a config class such as ``class-bold``, or the tag itself."""
         return frozenset(self.config.get(name) if name.startswith("class-") else [name])
 
-    def elements_with(self, tags: Iterable[str]) -> Counts:
+    def elements_with(self, tags: Collection[str]) -> Counts:
         """Return the indices of the elements with one of the tags."""
+        if self._tag_numbers.keys().isdisjoint(tags):
+            return np.zeros(0, dtype=np.int64)
         return np.flatnonzero(self._are(self._tag_of_element, tags))
 
-    def elements_count(self, tags: Iterable[str]) -> Counts:
+    def elements_count(self, tags: Collection[str]) -> Counts:
         """Return, for every block, the number of the page's elements with one of the tags."""
         return np.full(self.count, len(self.elements_with(tags)))
 
@@ -196,7 +198,7 @@ class ElementColumns(TextColumns):
         offset, element = np.maximum(np.array([starts, elements], dtype=np.int64), 0)
         return block, self._starts[block] + offset, element
 
-    def _pieces_in(self, tags: Iterable[str]) -> Flags:
+    def _pieces_in(self, tags: Collection[str]) -> Flags:
         elements = self.elements_with(tags)
         return _covering_ranges(elements, self.stop[elements], len(self.stop))[self._pieces[2]] > 0
 

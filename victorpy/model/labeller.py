@@ -280,7 +280,7 @@ class ModelLabeller(Labeller):
         kinds = stages.kinds.labels if stages.kinds else ()
         decoder = Decoder.of(prepared.config, stages.crf, kinds, self.threshold)
         labels, shares, content = decoder.choose(page, codes, findings)
-        if not (np.isfinite(shares).all() and np.isfinite(content).all()):
+        if not np.isfinite(shares.sum() + content.sum()):
             raise DataError("the model's probabilities are not numbers, because its weights are too large")
         names = stages.crf.names
         is_kept = ~stages.crf.is_noise[labels]

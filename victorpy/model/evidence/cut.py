@@ -50,10 +50,11 @@ _JUMP = re.compile(
 # Addresses that share, print or send the page, and names of the elements around such links.
 _SHARE_ADDRESS = re.compile(
     r"/sharer?(?:\.php|article)?[/?]|/intent/|/pin/create/|[?&]share=|^mailto:\?|^whatsapp:|^https?://(?:wa\.me|api\."
-    r"whatsapp\.com/send)|window\.print",
-    re.IGNORECASE,
+    r"whatsapp\.com/send)|window\.print"
 )
-_SHARE_NAME = re.compile(r"(?<![a-z])(?:share|sharing)(?![a-z]|.price)", re.IGNORECASE)
+# Every such address contains one of these. A search with the pattern is ten times slower.
+_SHARE_HINTS = ("share", "/intent/", "/pin/create/", "mailto:?", "whatsapp", "wa.me", "window.print")
+_SHARE_NAME = re.compile(r"(?<![a-z])(?:share|sharing)(?![a-z]|.price)")
 _SHARE_LEVELS = 4  # from the link up
 _LONGEST_BUTTON = 12  # words
 
@@ -73,7 +74,7 @@ _LONGEST_CELL = 40  # in a table that possibly only arranges the page, but has r
 _LONGEST_FIGURE = 120
 _LONGEST_ITEM = 80
 _LONGEST_LABEL = 8
-_ITEM_BLOCKS = 2, 3, 4
+_ITEM_BLOCKS = 2, 4  # at least and at most
 
 
 def probabilities(log_odds: Floats) -> Floats:
@@ -179,18 +180,19 @@ def find_units(page: Columns) -> tuple[Counts, Counts]:
     """
     first, stop = page.block_range
     figures, terms, items = (page.elements_with([tag]) for tag in ("figure", "dt", "li"))
-    figures = figures[page.element_sum(page.words, figures) <= _LONGEST_FIGURE]
+    total = running_total(page.words)
+    figures = figures[total[stop[figures]] - total[first[figures]] <= _LONGEST_FIGURE]
     elements = np.concatenate([page.elements_with(["pre"]), _data_tables(page), figures])
     ranges = [(first[elements], stop[elements])]
-    total = running_total(page.words)
     if len(terms):
         list_of_term, following = page.parent[terms], np.append(terms[1:], -1)
         end = np.where(page.parent[following] == list_of_term, first[following], stop[list_of_term])
         is_short = total[end] - total[first[terms]] <= _LONGEST_ITEM
         ranges.append((first[terms][is_short], end[is_short]))
-    items = items[np.isin(stop[items] - first[items], _ITEM_BLOCKS)]
+    item_blocks = stop[items] - first[items]
+    items = items[(item_blocks >= _ITEM_BLOCKS[0]) & (item_blocks <= _ITEM_BLOCKS[1])]
     if len(items):
-        words, label = page.element_sum(page.words, items), page.words[first[items]]
+        words, label = total[stop[items]] - total[first[items]], page.words[first[items]]
         is_labelled = (label <= _LONGEST_LABEL) & (2 * label <= words) & (words <= _LONGEST_ITEM)
         is_labelled &= 2 * page.element_sum(page.link_words, items) < words
         ranges.append((first[items][is_labelled], stop[items][is_labelled]))
@@ -231,17 +233,25 @@ def hidden_copies(kept: Flags, page: Columns) -> Flags:
 def buttons(kept: Flags, page: Columns) -> Flags:
     """Return the kept blocks that consist of links to other places of the page, or that share, print or send it."""
     found = np.zeros(page.count, dtype=bool)
-    candidates = np.flatnonzero(kept & (page.link_words >= page.words) & (page.words <= _LONGEST_BUTTON)).tolist()
-    for number, block in zip(candidates, page.document.select(candidates), strict=True):
-        around = [block.pieces[0].element]
-        while len(around) < _SHARE_LEVELS and around[-1] > 0:
-            around.append(int(page.parent[around[-1]]))
-        attributes = [page.document.attributes_of(element) for element in around]
-        found[number] = (
-            _JUMP.match(block.text) is not None
-            or any(_SHARE_ADDRESS.search(of.get("href", "")) for of in attributes)
-            or any(_SHARE_NAME.search(of.get("class", "")) for of in attributes)
-        )
+    candidates = np.flatnonzero(kept & (page.link_words >= page.words) & (page.words <= _LONGEST_BUTTON))
+    block_of_piece, _, element_of_piece = page._pieces
+    elements = element_of_piece[np.searchsorted(block_of_piece, candidates)]
+    shares: dict[int, bool] = {}  # by element
+    for number, innermost in zip(candidates.tolist(), elements.tolist(), strict=True):
+        is_button, element = _JUMP.match(page.texts[number]) is not None, innermost
+        for _ in range(_SHARE_LEVELS):
+            if is_button or element < 0:
+                break
+            if element not in shares:
+                attributes = page.document.attributes_of(element)
+                address, name = attributes.get("href", "").lower(), attributes.get("class", "").lower()
+                may_share = address and any(hint in address for hint in _SHARE_HINTS)
+                shares[element] = bool(
+                    (may_share and _SHARE_ADDRESS.search(address)) or ("shar" in name and _SHARE_NAME.search(name))
+                )
+            is_button = shares[element]
+            element = int(page.parent[element])
+        found[number] = is_button
     return found
 
 
