@@ -29,7 +29,6 @@ NOT_NEEDED = {
         "catboost",
         "cchardet.cli",
         "dateparser",
-        "extruct",
         "matplotlib",
         "pandas",
         "pebble",

@@ -69,16 +69,17 @@ def _read(
         from victorpy.outputs.anno import read_anno
 
         document = replace(read_anno(decode(page).text, config.cuts, source or "annotation").document, source=source)
-        about = _metadata(Tree(None, document.url, document.title), url) if metadata else None
+        about = _metadata(Tree(None, document.url, document.title), url, "") if metadata else None
         return document, about, None
     decoded = decode(page, content_type)
     uses_styles = config.one("style-sheets", "ignore") == "inline"
     delete = config.get("tag-delete")
     reads_deleted = metadata or layout or uses_styles
-    tree = parse_whole(decoded.page, () if reads_deleted else delete)
+    unread = () if layout or uses_styles else {*delete} - {"script"} if metadata else delete
+    tree = parse_whole(decoded.page, unread)
     if reads_deleted:
         prune(tree, ())
-    about = _metadata(tree, url) if metadata else None
+    about = _metadata(tree, url, decoded.page) if metadata else None
     reader = None
     if layout:
         from victorpy.outputs.layout import LayoutReader  # only on request
@@ -95,10 +96,10 @@ def _read(
     return document, about, markup
 
 
-def _metadata(tree: Tree, url: str | None) -> Metadata:
+def _metadata(tree: Tree, url: str | None, source: str | bytes) -> Metadata:
     from victorpy.description.metadata import read_metadata  # only on request
 
-    return read_metadata(tree, url or "")
+    return read_metadata(tree, url or "", source)
 
 
 class Cleaner:
@@ -270,9 +271,11 @@ def detect_language(page: CleanPage, claimed: str) -> str:
     kept: list[str] = []
     length = 0
     for text, label in zip(page.document.texts, page.labels, strict=True):
-        if label.is_content and length < MOST_DETECTED:
+        if label.is_content:
             kept.append(text)
             length += len(text)
+            if length >= MOST_DETECTED:
+                break
     return language_of("\n".join(kept), claimed)
 
 

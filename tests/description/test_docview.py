@@ -541,7 +541,7 @@ def test_worker_imports_libraries_before_its_first_record():
     script = (
         "import sys; from victorpy.batch.outcome import PageCleaner; from victorpy.batch.plan import Plan\n"
         "PageCleaner(Plan(format='docview'))\n"
-        "print({'dateparser', 'extruct', 'icu4py', 'py3langid', 'stopwordsiso'} - sys.modules.keys())"
+        "print({'dateparser', 'icu4py', 'py3langid', 'stopwordsiso'} - sys.modules.keys())"
     )
     assert run_process("-c", script, cwd=ROOT).stdout == b"set()\n"
 

@@ -9,7 +9,8 @@ _ENOUGH = 100
 """Minimum number of characters for detection. Shorter texts have the language that the page declares."""
 _SURE = 0.95
 _ALIASES = {"wuu": "zh"}  # short Chinese texts are often taken for Wu
-MOST_DETECTED = 1_000  # number of characters that are used for detection
+_FIRST_DETECTED = 400
+MOST_DETECTED = 1_000  # characters that are used for detection, unless the language of the first few is sure
 
 
 def primary(language: str) -> str:
@@ -32,7 +33,9 @@ def language_of(text: str, claimed: str = "") -> str:
     """
     if len(text) < _ENOUGH:
         return primary(claimed)
-    detected, probability = _identifier().classify(text[:MOST_DETECTED])
+    detected, probability = _identifier().classify(text[:_FIRST_DETECTED])
+    if probability < _SURE and len(text) > _FIRST_DETECTED:
+        detected, probability = _identifier().classify(text[:MOST_DETECTED])
     is_better = detected and (probability >= _SURE or not claimed)
     return _ALIASES.get(detected, str(detected)) if is_better else primary(claimed)
 

@@ -14,7 +14,7 @@ from victorpy.base.words import icu_pieces, icu_words
 from victorpy.errors import missing, require
 
 _EXTRA = "docview"
-_PACKAGES = ("dateparser", "extruct", "icu4py", "stopwordsiso")
+_PACKAGES = ("dateparser", "icu4py", "stopwordsiso")
 
 _ELIDING = frozenset(["ca", "fr", "it"])  # languages that join an article or pronoun to the next word
 _HIRAGANA = re.compile("[ぁ-ゟ]{1,2}")

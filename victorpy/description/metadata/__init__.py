@@ -30,9 +30,12 @@ _CONTAINERS = frozenset(
 _MOST_KEYWORDS = 50
 
 
-def read_metadata(tree: Tree, url: str = "") -> Metadata:
-    """Read the metadata of a parsed page that is not yet pruned. `url` is the address that it was read from."""
-    page = Page(tree, url)
+def read_metadata(tree: Tree, url: str = "", source: str | bytes = "itemscope") -> Metadata:
+    """Read the metadata of a parsed page that is not yet pruned.
+
+    `url` is the address that the page was read from. Microdata is read only if the `source` contains ``itemscope``.
+    """
+    page = Page(tree, url, source)
     site = Site(page)
     descriptions = [*page.meta(*_DESCRIPTIONS), *page.written_texts("description")]
     own_addresses = [Candidate(tree.url, "canonical"), *page.meta("og:url"), Candidate(page.url, "address")]

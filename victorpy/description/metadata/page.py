@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from lxml import etree
 
 from victorpy.base.words import simple_words
 from victorpy.description.metadata.structured import (
+    MOST_ITEMS,
     Thing,
-    TooManyItemsError,
     plain,
     read_json_ld,
     read_meta_tags,
@@ -30,6 +30,7 @@ _AROUND = re.compile(
     re.IGNORECASE,
 )
 _MARKS = re.compile("author|byline|username|writer|date|publish|posted|time|meta")
+_MICRODATA = etree.XPath("descendant-or-self::*[@itemscope or @itemprop]")
 _AROUND_TAGS = frozenset(["aside", "footer", "nav"])
 _MOST_HEADINGS = 60
 _LONGEST_TITLE = 300  # characters
@@ -60,9 +61,11 @@ class ShortText(NamedTuple):
 class Page:
     """A parsed page, for the functions that find its metadata."""
 
-    def __init__(self, tree: Tree, url: str = "") -> None:
+    def __init__(self, tree: Tree, url: str = "", source: str | bytes = "itemscope") -> None:
         self.root = tree.root if tree.root is not None else etree.Element("html")
         self.url = url or tree.url
+        # Few pages have microdata, and a search of the source is faster than one of the tree.
+        self._may_have_items = (b"itemscope" in source) if isinstance(source, bytes) else "itemscope" in source
         self._known: dict[Callable[[etree._Element], bool], dict[etree._Element, bool]] = {}
         self.losses: list[str] = []
         if len(tree.title) > MOST_TITLE:
@@ -78,12 +81,11 @@ class Page:
     @cached_property
     def things(self) -> list[Thing]:
         """Structured data, JSON-LD first, because sites write it for machines."""
-        in_scripts = read_json_ld(self.root)
-        try:
-            return in_scripts + read_microdata(self.root)
-        except TooManyItemsError as error:
-            self.losses.append(str(error))
-            return in_scripts
+        nodes: Any = _MICRODATA(self.root) if self._may_have_items else []
+        if len(nodes) > MOST_ITEMS:
+            self.losses.append(f"metadata ignores microdata, because it has more than {MOST_ITEMS:,} properties")
+            nodes = []
+        return read_json_ld(self.root) + read_microdata(nodes)
 
     @cached_property
     def written(self) -> list[Thing]:
@@ -148,15 +150,15 @@ class Page:
     def marked(self) -> list[tuple[etree._Element, str]]:
         """Elements whose names refer to authors or dates, with these names in lower case."""
         marked = []
-        known: dict[tuple[str | None, ...], str] = {(None,) * 4: ""}  # names that are marks, by attributes
+        marks: dict[tuple[str | None, ...], str] = {}  # names in lower case, empty if they are no marks
         for element in self.root.iter("*"):
             get = element.get
             values = get("class"), get("rel"), get("itemprop"), get("data-testid")
-            if values not in known:
-                names = " ".join(value or "" for value in values).lower()
-                known[values] = names if _MARKS.search(names) else ""
-            if known[values]:
-                marked.append((element, known[values]))
+            if values not in marks:
+                names = " ".join(filter(None, values)).lower()
+                marks[values] = names if _MARKS.search(names) else ""
+            if marks[values]:
+                marked.append((element, marks[values]))
         return marked
 
     def any_around(self, element: etree._Element, condition: Callable[[etree._Element], bool]) -> bool:

@@ -1,18 +1,13 @@
-"""Read a page's structured data: JSON-LD, microdata and meta tags.
-
-extruct reads microdata if it is installed. Its OpenGraph and Dublin Core readers are not used, because they miss meta
-tags that pages have, such as ``og:title`` in ``name=`` instead of ``property=``.
-"""
+"""Read a page's structured data: JSON-LD, microdata and meta tags."""
 
 from __future__ import annotations
 
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from lxml import etree
@@ -20,12 +15,20 @@ from lxml import etree
 # Limits on items. Pages with more items are catalogues or attacks. Items about the page itself usually come first.
 DEEPEST = 8
 MOST_THINGS = 500
-DEEPEST_SCOPES = 16
-MOST_PROPERTIES = 2_000  # extruct's time grows with the square of the number of properties
+MOST_ITEMS = 2_500  # items and properties of microdata
 MOST_VALUES = 100  # maximum number of values of a property
 _COMMENT = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^\s*//.*$|/\*[^*]*\*/", re.MULTILINE)
 _COMMA = re.compile(r",(?=\s*[\]}])")
 _MOST_TEXT, _MOST_PIECES = 10_000, 1_000  # characters of a property, and texts between its tags
+
+# Attributes that contain the value of a property.
+_VALUE_OF_TAG = {
+    **dict.fromkeys(["audio", "embed", "iframe", "img", "source", "track", "video"], "src"),
+    **dict.fromkeys(["a", "area", "link"], "href"),
+    **dict.fromkeys(["data", "meter"], "value"),
+    "meta": "content",
+    "object": "data",
+}
 
 # Properties that link a page or container to its main topic.
 _TOWARDS_TOPIC = ("@graph", "mainEntity", "mainEntityOfPage")
@@ -68,7 +71,7 @@ class Thing:
             names = [plain(text) for text in _as_list(properties.get(name)) if isinstance(text, str)]
             if names:
                 return names
-        given, family = (plain(str(properties.get(name) or "")) for name in ("givenName", "familyName"))
+        given, family = (plain(" ".join(map(str, _as_list(properties.get(n))))) for n in ("givenName", "familyName"))
         return [f"{given} {family}".strip()]
 
 
@@ -110,31 +113,40 @@ def read_json_ld(root: etree._Element) -> list[Thing]:
     return _things(items, "json-ld")
 
 
-class TooManyItemsError(Exception):
-    """The microdata of a page exceeds a limit."""
+
+def read_microdata(nodes: Sequence[etree._Element]) -> list[Thing]:
+    """Return the items in the attributes of elements. `nodes` are all elements with ``itemscope`` or ``itemprop``."""
+    scopes: dict[etree._Element, dict[str, Any]] = {}
+    items = []
+    for node in nodes:  # outer items come first
+        value: Any = {"@type": (node.get("itemtype") or "").split()} if "itemscope" in node.attrib else None
+        around = next((scopes[outer] for outer in node.iterancestors() if outer in scopes), None)
+        names = (node.get("itemprop") or "").split()
+        if value is not None:
+            scopes[node] = value
+            if around is None or not names:
+                items.append(value)
+        if around is not None:
+            for name in names:
+                values = around.setdefault(name, [])
+                if len(values) < MOST_VALUES:
+                    values.append(_property_value(node, name) if value is None else value)
+    return _things(items, "microdata")
 
 
-def read_microdata(root: etree._Element) -> list[Thing]:
-    """Return the items in the attributes of a page's elements; none if extruct is not installed."""
-    scopes = [root] * ("itemscope" in root.attrib) + root.findall(".//*[@itemscope]")
-    if not scopes or _microdata_extractor() is None:
-        return []
-    if len(scopes) > MOST_THINGS:
-        raise TooManyItemsError(f"metadata ignores microdata, because it has more than {MOST_THINGS} items")
-    if len(root.findall(".//*[@itemprop]")) > MOST_PROPERTIES:
-        raise TooManyItemsError(f"metadata ignores microdata, because it has more than {MOST_PROPERTIES:,} properties")
-    depths: dict[etree._Element, int] = {}
-    for scope in scopes:  # in document order, so that outer items come first
-        outer = next((ancestor for ancestor in scope.iterancestors() if ancestor in depths), None)
-        depths[scope] = 1 + (depths[outer] if outer is not None else 0)
-        if depths[scope] > DEEPEST_SCOPES:  # extruct's time grows with the cube of the depth
-            words = f"metadata ignores microdata, because its items are nested more than {DEEPEST_SCOPES} levels deep"
-            raise TooManyItemsError(words)
-    try:
-        items = _microdata_extractor().extract_items(root, None)
-    except (ValueError, TypeError, RecursionError):  # extruct cannot handle this damage
-        return []
-    return _things([_as_json_ld(item) for item in items], "microdata")
+def _property_value(node: etree._Element, name: str) -> str:
+    """Return the value of a property: an attribute, or the text. The value of a link to an author is its text."""
+    attribute = "" if "author" in name else _VALUE_OF_TAG.get(str(node.tag), "")
+    value = node.get(attribute) if attribute else node.get("datetime") or node.get("content")
+    if value or attribute:
+        return value or ""
+    pieces, length = [], 0
+    for piece in node.itertext("*"):
+        pieces.append(str(piece))
+        length += len(piece)
+        if length > _MOST_TEXT or len(pieces) > _MOST_PIECES:  # properties may contain each other
+            break
+    return " ".join("".join(pieces).split())
 
 
 def read_meta_tags(root: etree._Element) -> dict[str, list[str]]:
@@ -146,48 +158,6 @@ def read_meta_tags(root: etree._Element) -> dict[str, list[str]]:
         for name in names - {""} if content else ():
             values.setdefault(name, []).append(content)
     return values
-
-
-@cache
-def _microdata_extractor() -> Any:
-    try:
-        from extruct.w3cmicrodata import MicrodataExtractor
-    except ModuleNotFoundError:
-        return None
-
-    class PlainText(MicrodataExtractor):  # type: ignore[misc]
-        """Reads an element's text directly. extruct renders each element, which costs more than cleaning the page."""
-
-        def _extract_textContent(self, node: etree._Element) -> str:  # noqa: N802 (extruct's name)
-            pieces, length = [], 0
-            for piece in node.itertext("*"):
-                pieces.append(str(piece))
-                length += len(piece)
-                if length > _MOST_TEXT or len(pieces) > _MOST_PIECES:  # properties may contain each other
-                    break
-            return " ".join("".join(pieces).split())
-
-        def _extract_property_value(self, node: etree._Element, **around: Any) -> Any:
-            """Take the text of an author's link, not its address, as the name."""
-            if node.tag == "a" and "author" in (node.get("itemprop") or ""):
-                return self._extract_textContent(node)
-            if node.tag == "time" and not node.get("datetime"):
-                return self._extract_textContent(node)
-            return super()._extract_property_value(node, **around)
-
-    return PlainText()
-
-
-def _as_json_ld(item: Any, depth: int = 0) -> Any:
-    """Convert an item of microdata to the form of JSON-LD."""
-    if isinstance(item, list):
-        return [_as_json_ld(part, depth) for part in item[:MOST_THINGS]]
-    if not isinstance(item, dict) or depth > DEEPEST:
-        return item
-    if "properties" not in item:
-        return item.get("value", "")
-    properties = {name: _as_json_ld(value, depth + 1) for name, value in item["properties"].items()}
-    return {"@type": item.get("type", []), **properties}
 
 
 def _things(items: list[Any], source: str) -> list[Thing]:
