@@ -159,13 +159,17 @@ class MarkupWriter:
 
     def image(self, image: Image) -> str:
         """Write an image with its caption."""
-        address, alt = html.escape(image.address), html.escape(image.alt)
-        written = f'<a href="{address}">{alt}</a>' if image.is_embedded else f'<img src="{address}" alt="{alt}" />'
-        if image.link and not image.is_embedded:
-            written = f'<a href="{html.escape(image.link)}">{written}</a>'
         if not image.caption:
-            return f"<p>{written}</p>"
-        return f"<figure>\n{written}\n<figcaption>{self.caption(image)}</figcaption>\n</figure>"
+            return f"<p>{self.picture(image)}</p>"
+        return f"<figure>\n{self.picture(image)}\n<figcaption>{self.caption(image)}</figcaption>\n</figure>"
+
+    def picture(self, image: Image) -> str:
+        """Write an image without its caption."""
+        alt = html.escape(image.alt)
+        if image.is_embedded:
+            return self.link(alt, image.address)
+        picture = f'<img src="{html.escape(image.address)}" alt="{alt}" />'
+        return self.link(picture, image.link) if image.link else picture
 
     def caption(self, image: Image) -> str:
         """Write the caption of an image."""
@@ -181,7 +185,7 @@ class MarkupWriter:
         for _, group in groupby(runs, attrgetter("link")):
             text = href = ""
             for run in group:
-                run_text = html.escape(run.text, quote=False)
+                run_text = self.picture(run.image) if run.image else html.escape(run.text, quote=False)
                 if run.note:
                     run_text = self.reference(run_text, run.note)
                 for style in sorted(run.styles, key=_nesting):

@@ -44,6 +44,7 @@ _DELIMITERS = {"bold": "**", "italic": "*"}
 _WRAPPED = {"strike": "~~{}~~", "sub": "<sub>{}</sub>", "sup": "<sup>{}</sup>"}
 _CODE = frozenset(["code"])
 _NO_STYLES: frozenset[str] = frozenset()
+_PLAIN = Run("", _NO_STYLES, "")
 
 _Markers = dict[Place, str]
 """The marker at the start of each quotation and list item."""
@@ -102,7 +103,7 @@ def render_markdown(page: CleanPage, page_parts: Sequence[Part] | None = None) -
         if isinstance(part, Table):
             text = _table(part, structure)
         elif isinstance(part, Image):
-            text = _image(part, structure)
+            text = "\n\n".join([_picture(part), *(_inline(segment, structure) for segment in part.caption)])
         elif part.preformatted:
             fence = "`" * max(3, _longest_backticks(part.text) + 1)
             text = f"{fence}{structure.code_language(part)}\n{part.text}\n{fence}"
@@ -147,7 +148,7 @@ def _add_markers(markers: _Markers, previous: Places, places: Places, shared: in
         else:
             delimiter = "."
             if sibling and _is_valid(sibling.number):
-                follows = sibling.list == place.list and sibling.number == place.number - 1
+                follows = sibling.number == place.number - 1
                 last_delimiter = markers[sibling][-2]
                 other_delimiter = ")" if last_delimiter == "." else "."
                 delimiter = last_delimiter if follows else other_delimiter
@@ -192,15 +193,12 @@ def _indent(marker: str) -> str:
     return "  " if marker.startswith("- ") else " " * len(marker)
 
 
-def _image(image: Image, structure: Structure) -> str:
-    alt = _escape(image.alt)
-    address = _address(image.address)
+def _picture(image: Image) -> str:
+    """Write an image without its caption."""
+    link = f"[{_escape(image.alt)}]({_address(image.address)})"
     if image.is_embedded:
-        written = f"[{alt}]({address})"
-    else:
-        written = f"![{alt}]({address})"
-        written = f"[{written}]({_address(image.link)})" if image.link else written
-    return "\n\n".join([written, *(_inline(segment, structure) for segment in image.caption)])
+        return link
+    return f"[!{link}]({_address(image.link)})" if image.link else f"!{link}"
 
 
 def _inline(segment: Segment, structure: Structure) -> str:
@@ -224,13 +222,16 @@ class _Span(NamedTuple):
 
 def _write_runs(segment_runs: Sequence[Run]) -> str:
     """Write runs with emphasis, code and links."""
-    if len(segment_runs) == 1 and not segment_runs[0].styles and not segment_runs[0].href:
+    if len(segment_runs) == 1 and segment_runs[0][1:] == _PLAIN[1:]:
         return _write_span(_Span(*segment_runs[0][:2]))  # most segments
-    groups = [[*group] for _, group in groupby(segment_runs, attrgetter("link", "note"))]
+    groups = [[*group] for _, group in groupby(segment_runs, attrgetter("link", "note", "image"))]
     written = ""
     for number, group in enumerate(groups):
         if group[0].note:
             written += "".join(f"[^{run.note}]" for run in group)
+            continue
+        if group[0].image:
+            written += _picture(group[0].image)
             continue
         # Markdown cannot emphasise code. Adjacent code is joined, since its delimiters would mix.
         plain = [_Span(run.text, _CODE if "code" in run.styles else run.styles) for run in group]

@@ -17,8 +17,12 @@ _NOTE_NAME = re.compile(
 )
 _BACK_NAME = re.compile(r"back[-_]?(?:link|ref)|footnote-back|reversefootnote", re.IGNORECASE)
 # Notes that are inside the paragraph, and the marks that some programs write beside them.
-_INLINE_NOTE = re.compile(r"(?<!\S)(?:ltx_note_content|sidenote|marginnote|modern-footnotes-footnote__note)(?!\S)")
-_INLINE_MARK = re.compile(r"(?<!\S)(?:ltx_note_mark|ltx_tag_note|modern-footnotes-footnote|sidenote-number)(?!\S)")
+_INLINE_NOTE = re.compile(
+    r"(?<!\S)(?:ltx_note_content|sidenote|marginnote|footnote_tooltip|modern-footnotes-footnote__note)(?!\S)"
+)
+_INLINE_MARK = re.compile(
+    r"(?<!\S)(?:ltx_note_mark|ltx_tag_note|modern-footnotes-footnote|sidenote-number|footnote_plugin_tooltip_text)(?!\S)"
+)
 _MARK = re.compile(r"[\[(]?\s*(?:note\s*)?[\w*†‡§]{1,4}\s*[\])]?", re.IGNORECASE)
 _NOTE_TAGS = frozenset(["li", "p", "div", "aside", "dd", "section", "tr"])
 _MAX_LEVELS = 4

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -55,13 +55,16 @@ _LANGUAGE = re.compile(
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language")
 _LANGUAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+#.-]{0,19}")
 _NO_LANGUAGES = frozenset(["default", "none", "plain", "plaintext", "text", "txt", "undefined", "unknown"])
-_ELEMENTS_ABOVE_LISTING = 2
+_ELEMENTS_ABOVE_LISTING = 2  # without those of a table with line numbers
+_TABLE_TAGS = frozenset(["td", "tr", "tbody", "table"])
 
 # Boxes with notes and warnings, and GitHub's names for their types.
 _BOX = re.compile(
-    r"(?<!\S)(?:[\w-]*(?:admonition|template-box)|admonitionblock|markdown-alert|(?:bs-)?callout|alert|notecard|hint"
-    r"|notice(?:--\w+)?|custom-block)(?!\S)|^(?:note|tip|important|warning|caution)$"
+    r"(?<!\S)(?:[\w-]*(?:admonition|template-box)|admonitionblock|markdown-alert|(?:bs-|kg-)?callout(?:-card)?|alert"
+    r"|notecard|hint|notice(?:--\w+)?|custom-block|confluence-information-macro)(?!\S)"
+    r"|^(?:note|tip|important|warning|caution)$"
 )
+_ALWAYS_BOX = re.compile(r"(?<!\S)(?:admonition|callout|kg-callout-card)(?!\S)")
 _BOX_TITLE = re.compile(
     r"(?<!\S)(?:(?:admonition-|markdown-alert-|callout-|custom-block-)?title|admonitionHeading\w*)(?!\S)"
 )
@@ -110,6 +113,8 @@ class Run(NamedTuple):
     """Number of the link element."""
     note: str = ""
     """Label of the note that the text refers to."""
+    image: Image | None = None
+    """An image inside the text, which has its ``alt`` text."""
 
 
 _Marks = frozenset[tuple[str, int]]
@@ -133,6 +138,8 @@ class Structure:
     page: CleanPage
     """The page with the labels of everything that is written."""
     notes: Notes
+    images: Mapping[int, Image]
+    """The images of the content by their elements."""
     parts: Iterable[Part]
 
     @classmethod
@@ -160,7 +167,8 @@ class Structure:
             found = _without_inline_notes(found, notes, document.elements)
         if images:
             found = _with_images(found, images, captions, document.elements)
-        return cls(page, notes, found if len(page.labels) > STRIDE else tuple(found))
+        by_element = {image.element: image for _, image in images}
+        return cls(page, notes, by_element, found if len(page.labels) > STRIDE else tuple(found))
 
     @property
     def document(self) -> Document:
@@ -227,6 +235,8 @@ class Structure:
                 if tag[number] == "dd" and parent[number] in terms:
                     places.append(terms[parent[number]])
                 places.append(open_items.get(number) or self._item(number, last_items))
+            elif tag[number] == "dd" and parent[number] in terms:
+                places.append(terms[parent[number]])
         if is_item and isinstance(part, Segment) and all(place.kind in {"quote", "comment"} for place in places):
             places.append(Place(-2 - part.blocks[0].index, "item"))
         return tuple(places)
@@ -280,8 +290,8 @@ class Structure:
             name = attributes.get("class", "")
             if name and _BOX.search(name) and elements.tag[number] not in {"p", "span", "a", "button"}:
                 box_type = _BOX_TYPE.search(name)
-                if box_type:
-                    boxes[number] = _BOX_TYPES[box_type[1]]
+                if box_type or _ALWAYS_BOX.search(name):
+                    boxes[number] = _BOX_TYPES[box_type[1] if box_type else "note"]
         return boxes
 
     @cached_property
@@ -361,7 +371,7 @@ class Structure:
         """Cut a segment into runs."""
         first = segment.blocks[0]
         is_one_piece = len(segment.blocks) == 1 == len(first.pieces) and first.pieces[0].element == first.element
-        if is_one_piece and _STYLES.keys().isdisjoint(first.containers):
+        if is_one_piece and _STYLES.keys().isdisjoint(first.containers) and first.element not in self.images:
             return [Run(first.text, frozenset(), "")]
         found: list[Run] = []
         known = self._known
@@ -399,7 +409,10 @@ class Structure:
                     shared = frozenset() if space == "\n" else previous_marks & marks
                     self._add(found, space, shared)
                 unwanted = " .:)]^" if follows_hidden and not found else " "  # the rest of "^ 1. "
-                self._add(found, text if block.preformatted else text.lstrip(unwanted), marks)
+                if piece.element in self.images:
+                    found.append(Run(text, frozenset(), "", image=self.images[piece.element]))
+                else:
+                    self._add(found, text if block.preformatted else text.lstrip(unwanted), marks)
                 space = ""
             previous_block = block
         return _join_links(found)
@@ -421,7 +434,7 @@ class Structure:
             styles = frozenset(style for style, _ in marks if style != "link" and "formatting" not in self.page.without)
             self._samples[marks] = Run("", styles, href, link if href else -1)
         run = self._samples[marks]._replace(text=text)
-        if found and found[-1][1:] == run[1:]:
+        if found and found[-1][1:] == run[1:] and not found[-1].image:
             found[-1] = run._replace(text=found[-1].text + text)
         elif text:
             found.append(run)
@@ -473,7 +486,7 @@ class Structure:
             name = language["name"] if language else next(filter(None, map(attributes.get, _LANGUAGE_ATTRIBUTES)), "")
             if name and _LANGUAGE_NAME.fullmatch(name):
                 return "" if name.lower() in _NO_LANGUAGES else name
-            if levels_above >= 0 or elements.tag[element] == "pre":
+            if elements.tag[element] not in _TABLE_TAGS and (levels_above >= 0 or elements.tag[element] == "pre"):
                 levels_above += 1
             element = elements.parent[element]
         return ""
@@ -554,9 +567,11 @@ def _with_images(
 ) -> Iterator[Part]:
     """Put images between the other parts, with their captions.
 
-    An image replaces its ``alt`` text. Data tables contain no images.
+    An image replaces a paragraph with its ``alt`` text. If other text is in the paragraph, the image is inside it. Data
+    tables contain only images with an ``alt`` text.
     """
     replaced = {image.element for _, image in images}
+    inside: set[int] = set()
     waiting = deque(images)
     tables: set[int] = set()
     last: Image | None = None  # an image that may get a caption
@@ -564,14 +579,17 @@ def _with_images(
         if isinstance(part, Table):
             tables.add(part.element)
         block = next(_blocks(part), None)
+        is_replaced = isinstance(part, Segment) and len(part.blocks) == 1 and part.blocks[0].element in replaced
+        if waiting and not is_replaced:
+            inside.update(piece.element for block in _blocks(part) for piece in block.pieces)
         while waiting and block and waiting[0][0] <= block.index:
             image = waiting.popleft()[1]
-            if elements.ancestor(image.element, ["table"]) not in tables:
+            if image.element not in inside and elements.ancestor(image.element, ["table"]) not in tables:
                 if last:
                     yield last
                 last = image
         if isinstance(part, Segment) and block:
-            if block.element in replaced and len(part.blocks) == 1:
+            if is_replaced:
                 continue
             if last and captions and _caption_of(block.element, captions, elements) == last.element:
                 last = last._replace(caption=(*last.caption, part._replace(label=Label.PARAGRAPH)))
@@ -582,7 +600,9 @@ def _with_images(
         yield part
     if last:
         yield last
-    yield from (image for _, image in waiting if elements.ancestor(image.element, ["table"]) not in tables)
+    for _, image in waiting:
+        if image.element not in inside and elements.ancestor(image.element, ["table"]) not in tables:
+            yield image
 
 
 def _blocks(part: Part) -> Iterator[Block]:

@@ -40,7 +40,7 @@ _CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 # Soft hyphens, zero-width spaces and byte order marks would hide a word from a search.
 _ZERO_WIDTH = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _BREAKS = "\x0b\x0c\r\u2028\u2029"
-_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff•◦▪‣"  # a bullet without text is invisible too
 _VISIBLE = re.compile(rf"[^\s{_INVISIBLE}]")
 
 

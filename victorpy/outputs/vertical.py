@@ -72,7 +72,10 @@ def _paragraphs(page: CleanPage) -> Iterator[tuple[str, str]]:
             texts = part.text.split("\n")
         else:
             segments = part.caption if isinstance(part, Image) else [part]
-            texts = ["".join(run.text for run in structure.runs(segment) if not run.note) for segment in segments]
+            texts = [
+                "".join(run.text for run in structure.runs(segment) if not run.note and not run.image)
+                for segment in segments
+            ]
         for text in texts:
             line = " ".join(text.split())
             if line:

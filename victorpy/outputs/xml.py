@@ -186,6 +186,10 @@ class XmlWriter(MarkupWriter):
         description = _element("figDesc", image.alt) if image.alt else ""
         return f"<figure>{caption}{graphic}{description}</figure>"
 
+    def picture(self, image: Image) -> str:
+        """Write an image inside text."""
+        return self.image(image._replace(caption=()))
+
     def reference(self, text: str, note: str) -> str:
         """Write a reference to a note."""
         return f"{start_tag('ref', {'type': 'note', 'n': note})}{text}</ref>"

@@ -1,7 +1,8 @@
 """Replace formulas by their TeX, as text between dollar signs.
 
 A formula is text like any other from here on: it is part of its paragraph, and every output format contains it. TeX is
-taken from where MathJax, KaTeX, MediaWiki, LaTeXML, WordPress and Pandoc put it. MathML without TeX is converted.
+taken from where MathJax, KaTeX, MediaWiki, LaTeXML, WordPress, Pandoc and Sphinx put it. MathML without TeX is
+converted.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _FORMULAS = etree.XPath(
     "//math | //script[starts-with(@type, 'math/tex')] | //*[@data-math or @data-tex or @data-latex]"
     " | //img[contains(concat(' ', @class, ' '), ' latex ') or contains(@class, 'mwe-math')]"
     " | //span[contains(@class, 'math inline') or contains(@class, 'math display')]"
+    " | //*[contains(@class, 'math notranslate')]"
 )
 # Class names of the elements that contain a formula and its rendered copies.
 _WRAPPER = re.compile(r"(?<!\S)(?:katex|mwe-math|MathJax)|(?<!\S)math-(?:block|display)")
@@ -43,6 +45,9 @@ def write_formulas(root: etree._Element) -> None:
         for ancestor in islice(node.iterancestors(), _MAX_WRAPPERS):
             if _WRAPPER.search(ancestor.get("class", "")) or ancestor.tag.startswith("mjx-"):
                 wrapper = ancestor
+        after = None if wrapper.tag == "script" or (wrapper.tail or "").strip() else wrapper.getnext()
+        if after is not None and after.tag == "script" and after.get("type", "").startswith("math/tex"):
+            continue  # MathJax 2 puts the TeX after the rendered formula
         tex, has_display_delimiters = _clean(_tex(node))
         if not tex and node.tag != "math":
             continue  # an element with such a class name that is not a formula
@@ -75,6 +80,9 @@ def _tex(node: etree._Element) -> str:
         return node.get("alt", "")
     if node.tag != "math":
         text = _text(node)
+        delimited = _DELIMITED.search(text)  # there may be a number beside it
+        if delimited:
+            return delimited[0]
         return (
             text if not len(node) or "\\" in text else ""
         )  # formulas set in italics and superscripts stay as they are

@@ -13,6 +13,9 @@ _NUMBERS = re.compile(
     r"(?<!\S)(?:linenos?|linenumber|line-numbers?|line-numbers-rows|linenodiv|lnt?|gutter|rouge-gutter|blob-num"
     r"|hljs-ln-(?:numbers|n)|react-syntax-highlighter-line-number)(?!\S)"
 )
+_ONLY_NUMBERS = re.compile(r"\s*(?:[0-9]+\s+)+[0-9]+\s*")
+_RENDERED = etree.XPath("//div[starts-with(@class, 'syntaxhighlighter')]")
+_RENDERED_LINES = etree.XPath(".//td[@class='code']//div[starts-with(@class, 'line ')]")
 _TOOLS = re.compile(r"(?<!\S)(?:toolbar|code-header|copy|copy-(?:button|btn)|btn-clipboard)(?!\S)")
 _LINE = re.compile(r"(?<!\S)(?:line|code-line|token-line)(?!\S)")
 _LINES = re.compile(r"(?<!\S)(?:linenums|code-lines)(?!\S)")
@@ -29,12 +32,23 @@ _PLAYER = re.compile(
 def clean_listings(root: etree._Element) -> None:
     """Remove line numbers, gutters and toolbars from listings, and separate their lines.
 
-    Lines in a list become a ``<pre>``.
+    Lines in a list and listings that SyntaxHighlighter has rendered become a ``<pre>``.
     """
+    for rendered in _elements(_RENDERED(root)):
+        texts = ["".join(map(str, line.itertext())).rstrip() for line in _elements(_RENDERED_LINES(rendered))]
+        name = rendered.get("class", "").split()[-1]
+        _empty(rendered)
+        rendered.tag, rendered.text = "pre", xml_text("\n".join(texts))
+        rendered.set("class", f"brush: {name}")
     around: dict[etree._Element, re.Pattern[str]] = {}
     for listing in [*root.iter("pre")]:
         if next(listing.iterancestors("pre"), None) is not None:
             continue
+        cell = next(listing.iterancestors("td"), None)
+        beside = cell.getnext() if cell is not None else None
+        has_listing_beside = beside is not None and beside.find(".//pre") is not None
+        if has_listing_beside and _ONLY_NUMBERS.fullmatch("".join(map(str, listing.itertext()))):
+            _empty(listing)
         for element in [*listing.iterdescendants()]:
             if element.tag in _BUTTONS or _NUMBERS.search(element.get("class", "")):
                 _empty(element)
@@ -58,6 +72,11 @@ def clean_listings(root: etree._Element) -> None:
     for code in [*root.iter("code")]:
         if _BLOCK_STYLE.search(code.get("style", "")) and next(code.iterancestors("pre"), None) is None:
             code.tag = "pre"
+
+
+def _elements(found: object) -> list[etree._Element]:
+    """Return the result of an XPath expression that finds elements."""
+    return [element for element in found if isinstance(element, etree._Element)] if isinstance(found, list) else []
 
 
 def _empty(element: etree._Element) -> None:
