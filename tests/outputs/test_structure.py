@@ -300,3 +300,64 @@ def test_structure_takes_linear_time(html, format):
 
     seconds(100)
     assert seconds(4_000) < 12 * max(seconds(1_000), 0.05)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ('<p>See <img src="b.jpg" alt="cup" width=99> here.', "See ![cup](b.jpg) here."),
+        ('<p>See <a href="/c"><img src="b.jpg" alt="cup" width=99></a>', "See [![cup](b.jpg)](/c)"),
+        (
+            '<table><tr><th>A<th>B<tr><td><img src="b.jpg" alt="cup"><td>c</table>',
+            "| A | B |\n| --- | --- |\n| ![cup](b.jpg) | c |",
+        ),
+        ('<div class="math notranslate"><span class="eqno">(1)</span>\\[a_1\\]</div>', "$$a_1$$"),
+        ('<p>x <span class="math notranslate">\\(a &lt; b\\)</span> y', "x $a < b$ y"),
+        (
+            '<p>x <span class="MathJax"><math><mi>a</mi></math></span><script type="math/tex">a_1</script> y'
+            ' <script type="math/tex">b</script>',
+            "x $a_1$ y $b$",
+        ),
+        (
+            "<table><tr><td><pre>1\n2\n</pre><td><pre><code class=language-go>a\nb</code></pre></table>",
+            "```go\na\nb\n```",
+        ),
+        ("<div class='language-c highlight'><table><tr><td><div><pre>a</pre></div></table></div>", "```c\na\n```"),
+        (
+            "<div class='syntaxhighlighter  java'><table><tr><td class=gutter><div class='line'>1</div><td class=code>"
+            "<div class='line n1'><code>int</code> <code>a;</code></div><div class='line n2'>b</div></table></div>",
+            "```java\nint a;\nb\n```",
+        ),
+        ("<div class='admonition-x admonition'><p class=admonition-title>X<p>Hot.</div>", "> [!NOTE]\n> X\n>\n> Hot."),
+        (
+            "<div class='confluence-information-macro confluence-information-macro-tip'>Hot.</div>",
+            "> [!TIP]\n> Hot.",
+        ),
+        (
+            "<p>Tea<sup class=footnote_plugin_tooltip_text>1</sup><span class=footnote_tooltip>Hot.</span>",
+            "Tea[^1]\n\n[^1]: Hot.",
+        ),
+        ("<h2>Tea</h2><span class=mw-editsection>[<a href='/edit'>edit</a>]</span><p>Hot.", "## Tea\n\nHot."),
+        ("<ol><li id=a><a href='#r'>^</a> Tea</ol>", "Tea"),
+        ("<p>Tea <a href='#r'>↩︎</a>", "Tea"),
+        ("<p><a href='#r'>↑</a>", "[↑](#r)"),
+    ],
+)
+def test_markup_of_generators(html, expected):
+    blocks = read_document(html, load_config("default")).blocks
+    labels = ["header" if "h2" in block.containers else "paragraph" for block in blocks]
+    if html.startswith("<p>See"):
+        labels[1:] = ["continuation"] * (len(blocks) - 1)
+    assert render("markdown", page_of(html, labels=labels, by_method=True)) == expected + "\n"
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<ul><li><span>•</span><div>One</div><li><span>•</span><div>Two</div></ul>", "- One\n- Two"),
+        ("<dl><dt>A<dd><ul><li>b<li>c</ul><dt>D<dd>e</dl>", "- A\n  - b\n  - c\n- D\n  - e"),
+        ("<ol><li>a</ol><ol start=2><li>b</ol>", "1. a\n\n2. b"),
+    ],
+)
+def test_lists_of_generators(html, expected):
+    assert markdown(html, label="list") == expected + "\n"

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 # Elements that some highlighters put around each line of code.
 _LINES = frozenset(["div", "li", "p", "tr"])
-# Links beside a heading that lead to the heading itself or to an editor.
+# Links beside a heading that lead to the heading itself or to an editor, and from a note back to the text.
 _PERMALINK = re.compile(r"(?<!\S)(?:headerlink|hash-link|head(?:er|ing)-?anchor|anchor(?:js)?-link|permalink)\b")
-_PERMALINK_SIGNS = ("¶", "#", "§", "🔗")
+_LINK_SIGNS = ("¶", "#", "§", "🔗", "↩", "↩\ufe0e", "↩\ufe0f", "⤴", "↑", "^")
 _EDIT_LINK = re.compile(r"(?<!\S)mw-editsection(?!\S)")
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
@@ -250,7 +250,7 @@ def joint(previous: Block, block: Block) -> str:
 
 def segments(page: CleanPage) -> list[Segment]:
     """Return the kept text of a page as segments."""
-    return [*join_blocks(KeptBlocks(page))]
+    return [segment for segment in join_blocks(KeptBlocks(page)) if segment.text]
 
 
 class KeptBlocks:
@@ -284,18 +284,23 @@ class KeptBlocks:
             blocks = [block if spans is None else block.keeping(spans) for block, spans in pairs]
         if page.by_method:
             document = page.document
-            blocks = [block if len(block.pieces) == 1 else _without_permalinks(block, document) for block in blocks]
+            blocks = [block if len(block.pieces) == 1 else _without_link_signs(block, document) for block in blocks]
         return [*zip(blocks, [page.labels[number] for number in numbers], strict=True)]
 
 
-def _without_permalinks(block: Block, document: Document) -> Block:
-    """Remove the links to a heading itself and to an editor from the heading. Sphinx has such links in other places."""
+def _without_link_signs(block: Block, document: Document) -> Block:
+    """Remove links to a heading itself, to an editor, and from a note back to the text.
+
+    A block that is only a link to an editor becomes empty; any other block keeps at least one link.
+    """
     is_heading = not HEADINGS.isdisjoint(block.containers)
-    if not is_heading and not block.text.endswith(_PERMALINK_SIGNS):
+    text = block.text
+    if not is_heading and not text.endswith(_LINK_SIGNS) and not text.startswith(("^", "↑", "[")):
         return block
     elements = document.elements
     stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
     spans = []
+    is_editor = True
     for piece, stop in zip(block.pieces, stops, strict=True):
         link = elements.ancestor(piece.element, ["a"])
         name, href = "", ""
@@ -305,11 +310,13 @@ def _without_permalinks(block: Block, document: Document) -> Block:
         around = document.attributes_of(elements.parent[piece.element]).get("class", "")
         names = f"{name} {document.attributes_of(piece.element).get('class', '')} {around}"
         has_letters = any(map(str.isalnum, block.text[piece.start : stop]))
-        is_permalink = "#" in href and ((is_heading and not has_letters) or _PERMALINK.search(name))
-        if not is_permalink and not _EDIT_LINK.search(names):
+        is_sign = "#" in href and (not has_letters or _PERMALINK.search(name))
+        is_edit_link = _EDIT_LINK.search(names) is not None
+        is_editor = is_editor and is_edit_link
+        if not is_sign and not is_edit_link:
             spans.append((piece.start, stop))
     tidy = block.keeping(tuple(spans)) if len(spans) < len(block.pieces) else block
-    return tidy._replace(text=tidy.text.rstrip()) if tidy.text.strip() else block
+    return tidy._replace(text=tidy.text.rstrip()) if tidy.text.strip() or is_editor else block
 
 
 def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:

@@ -103,6 +103,12 @@ def _belongs(
 ) -> bool:
     """Whether an image belongs to the kept text before or after it."""
     elements = document.elements
+    table = elements.ancestor(element, ["table"])
+    if table >= 0:
+        first, stop = elements.first_block[table], min(elements.stop_block[table], len(words_before) - 1)
+        has_kept = bisect_left(kept_texts, stop) > bisect_left(kept_texts, first)
+        if not has_kept and words_before[stop] > words_before[first]:
+            return False  # the table was dropped with its text
     next_kept = bisect_left(kept_texts, place)
     before = kept_texts[next_kept - 1] if next_kept else -1
     after = kept_texts[next_kept] if next_kept < len(kept_texts) else -1
