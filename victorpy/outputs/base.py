@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _LINES = frozenset(["div", "li", "p", "tr"])
 # Links beside a heading that lead to the heading itself or to an editor, and from a note back to the text.
 _PERMALINK = re.compile(r"(?<!\S)(?:headerlink|hash-link|head(?:er|ing)-?anchor|anchor(?:js)?-link|permalink)\b")
-_LINK_SIGNS = ("¶", "#", "§", "🔗", "↩", "↩\ufe0e", "↩\ufe0f", "⤴", "↑", "^")
+_BACK_SIGNS = ("↩", "↩\ufe0e", "↩\ufe0f", "⤴", "↑", "^")
+_LINK_SIGNS = ("¶", "#", "§", "🔗", *_BACK_SIGNS)
 _EDIT_LINK = re.compile(r"(?<!\S)mw-editsection(?!\S)")
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
@@ -309,8 +310,9 @@ def _without_link_signs(block: Block, document: Document) -> Block:
             name, href = attributes.get("class", ""), attributes.get("href", "")
         around = document.attributes_of(elements.parent[piece.element]).get("class", "")
         names = f"{name} {document.attributes_of(piece.element).get('class', '')} {around}"
-        has_letters = any(map(str.isalnum, block.text[piece.start : stop]))
-        is_sign = "#" in href and (not has_letters or _PERMALINK.search(name))
+        sign = text[piece.start : stop].strip()
+        is_own_sign = not any(map(str.isalnum, sign)) if is_heading else sign in _BACK_SIGNS
+        is_sign = "#" in href and (is_own_sign or _PERMALINK.search(name))
         is_edit_link = _EDIT_LINK.search(names) is not None
         is_editor = is_editor and is_edit_link
         if not is_sign and not is_edit_link:
