@@ -113,7 +113,6 @@ def read_json_ld(root: etree._Element) -> list[Thing]:
     return _things(items, "json-ld")
 
 
-
 def read_microdata(nodes: Sequence[etree._Element]) -> list[Thing]:
     """Return the items in the attributes of elements. `nodes` are all elements with ``itemscope`` or ``itemprop``."""
     scopes: dict[etree._Element, dict[str, Any]] = {}
