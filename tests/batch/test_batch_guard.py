@@ -27,7 +27,7 @@ from support.commands import clean
 
 from victorpy.batch.local import pool
 from victorpy.batch.local.logs import Log, Segment, Stretch, read_log
-from victorpy.batch.local.pool import MOST_RESTARTS, Task, Workers
+from victorpy.batch.local.pool import MOST_RESTARTS, Task, Workers, set_deadline
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Limits, Plan
@@ -241,6 +241,32 @@ def test_silent_worker_is_ended(tmp_path, monkeypatch):
     with Workers(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1, deadline=5.0)) as workers:
         (problem,) = run_all(workers, [Task(hang)])
     assert problem == (Kind.CRASH, "the worker was ended by SIGKILL")
+
+
+def wait(seconds, report):
+    set_deadline(0.2)
+    time.sleep(seconds)
+    return "done"
+
+
+def compute(report):
+    set_deadline(0.2)
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        (Task(wait, 0.5), "done"),  # as on a busy machine
+        (Task(wait, 60), (Kind.TIMEOUT, "took longer than 0.2 seconds")),
+        (Task(compute), (Kind.TIMEOUT, "took longer than 0.2 seconds")),
+    ],
+    ids=["waits", "waits too long", "computes"],
+)
+def test_deadline_is_cpu_time(tmp_path, task, expected):
+    with Workers(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1, deadline=0.2)) as workers:
+        assert run_all(workers, [task]) == [expected]
 
 
 def fail(report):

@@ -276,6 +276,7 @@ def test_pages_without_content_are_reported_and_written_empty(model, tmp_path):
         (["empty"], "clean: empty: no "),
         ([PAGE, OTHER_PAGE, "--format", "html", "-o", "out.txt"], "is a file; several pages need an output directory"),
         ([PAGE, PAGE, "--format", "html", "-o", "one.html"], "need an output directory, such as one.html/"),
+        ([PAGE, "-o", "tea.txt.gz"], "texts are not compressed; choose a name without .gz"),
         ([PAGE, "-o", "/dev/null/x/y.txt"], "/dev/null"),
     ],
     ids=str,

@@ -49,6 +49,7 @@ from victorpy.outputs import Output, find_output
 from victorpy.outputs.base import json_line
 from victorpy.sites.grouping import SAMPLE
 
+COMPRESSED = {".gz", ".zst", ".bz2", ".xz", ".zip"}  # suffixes that texts must not have, because they are written as they are
 FEW = 50  # maximum number of pages that are cleaned in this process: starting workers would take longer
 
 BATCH_OPTIONS = (
@@ -235,6 +236,8 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
         raise ConfigError("--part cannot write a folder of texts; use --to jsonl.gz, parquet or another kind")
     if arguments.to or path.is_dir() or target.endswith("/"):
         return path
+    if path.suffix.lower() in COMPRESSED and not sink_name(target):
+        raise DataError(f"{target}: texts are not compressed; choose a name without {path.suffix}, or --to jsonl.gz")
     joins_always = is_plain and not output.is_titled and not any(output.around)  # whatever the name
     is_one_file = sink_name(target) is None or sink_name(target) == "jsonl" == output.suffix.lstrip(".")
     if is_single or (output.joins and is_one_file and (path.suffix or joins_always)):

@@ -29,6 +29,8 @@ MEMORY_EXIT = 86
 MOST_RESTARTS = 5
 PATIENCE = 300.0
 """Seconds without a word from a worker, in addition to the seconds for a page. Then it is ended."""
+_WAITING = 5
+"""A worker may wait this many times as long as it may compute."""
 RECYCLE = 200
 """Number of tasks after which a worker is replaced, because C libraries leak memory."""
 
@@ -58,9 +60,13 @@ class Task:
 
 
 def set_deadline(seconds: float) -> None:
-    """End this process after some seconds, or never if they are 0. Windows ends it by a thread."""
+    """End this process after some seconds of CPU time, or never if they are 0. Windows measures the time of day.
+
+    A process that waits ends later. Otherwise pages would fail because the machine is busy.
+    """
     if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_REAL, _WAITING * seconds)
         return
     import faulthandler
 
@@ -272,8 +278,8 @@ class Workers:
     def _problem(self, code: int | None) -> Problem:
         if code == MEMORY_EXIT:
             return Problem(Kind.MEMORY, f"took more than {self._limits.memory / 1e6:,.0f} MB of memory")
-        alarm = -signal.SIGALRM if hasattr(signal, "setitimer") else 1
-        if code == alarm:
+        alarms = {-signal.SIGPROF, -signal.SIGALRM} if hasattr(signal, "setitimer") else {1}
+        if code in alarms:
             return Problem(Kind.TIMEOUT, f"took longer than {self._limits.deadline:g} seconds")
         names = {-number: number.name for number in signal.Signals}
         return Problem(Kind.CRASH, f"the worker was ended by {names.get(code or 0, f'exit code {code}')}")
