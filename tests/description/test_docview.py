@@ -60,6 +60,16 @@ def test_record_describes_the_first_4000_blocks_and_reports_the_rest(blocks):
     assert record.losses == (reported if blocks > 4_000 else ())
 
 
+@pytest.mark.parametrize(
+    ("size", "is_icon"),
+    [("32", True), ("33", False), ("32px", True), ("9" * 5_000, False), ("32%", False), ("", False)],
+)
+@pytest.mark.parametrize("side", ["width", "height"])
+def test_icons_do_not_count_as_images(side, size, is_icon):
+    nodes = tree_of(f'<p>tea<img src=tea.png {side}="{size}"></p>').nodes
+    assert sum(len(node.images) for node in nodes) == (not is_icon)
+
+
 def tree_of(html, kept=None):
     return TagTree(read_document(html, load_config("blocks")), kept)
 

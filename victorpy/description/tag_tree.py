@@ -39,6 +39,7 @@ _ICON = 32  # pixels
 _LEAST_IMAGES = 0.001  # images per word; avoids division by a threshold of 0
 
 _CENTRAL_TAGS = frozenset(["html", "body", "main", "article"])
+_SMALL = re.compile(r"\d{1,2}")
 _WIDTH = re.compile(r"(\d{1,4})(%?)")
 _NARROW_SHARE, _NARROW_PIXELS = 25, 200
 
@@ -142,7 +143,7 @@ class TagTree:
             if tag == "img":
                 sizes = (attributes.get(name, "").strip().removesuffix("px") for name in ("width", "height"))
                 # Spacers, counters and icons do not count.
-                if not any(size.isdecimal() and int(size) <= _ICON for size in sizes):
+                if not any(_SMALL.fullmatch(size) and int(size) <= _ICON for size in sizes):
                     self.nodes[container].images.append(element)
             elif tag == "a" and attributes.get("href"):
                 self.nodes[container].links.append(element)
