@@ -4,11 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from victorpy import config
+from victorpy.base import textformat
+from victorpy.base.language import language_of
 from victorpy.base.parameters import check_count, check_range
 from victorpy.base.textformat import MOST_EXPANSIONS, expand
 from victorpy.base.variables import VARIABLES, kind_of
 from victorpy.config import read_config
-from victorpy.errors import ConfigError
+from victorpy.document import Document, Elements
+from victorpy.errors import ConfigError, suggest
 
 
 @pytest.mark.parametrize(
@@ -75,3 +79,70 @@ def test_braces_have_up_to_ten_thousand_values() -> None:
     ):
         with pytest.raises(ValueError, match=reason):
             expand(braces)
+
+
+@pytest.mark.parametrize(("count", "fits"), [(100, True), (101, False)])
+def test_value_has_up_to_a_hundred_braces(count: int, fits: bool) -> None:
+    if fits:
+        assert expand("{a}" * count) == ["a" * count]
+    else:
+        with pytest.raises(ValueError, match="more than 100 braces"):
+            expand("{a}" * count)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("class-a: 1 2 3 4", ""),
+        ("class-a: 1 2\nclass-b: 3", ""),
+        ("class-a: 1 2 3 4 5", "the config sets more than 5 values"),
+        ("class-a: 1 2\nclass-b: 3 4", "the config sets more than 5 values"),
+        ("class-a: 1 2 3 4 5 6", "class-a: more than 5 values"),
+    ],
+)
+def test_config_has_a_number_of_values(tmp_path: Path, monkeypatch, text: str, problem: str) -> None:
+    monkeypatch.setattr(config, "MOST_VALUES", 5)
+    (tmp_path / "my.conf").write_text(text)
+    if problem:
+        with pytest.raises(ConfigError, match=problem):
+            read_config(tmp_path / "my.conf")
+    else:
+        assert read_config(tmp_path / "my.conf").get("class-a")[0] == "1"
+
+
+@pytest.mark.parametrize(("count", "fits"), [(3, True), (4, False)])
+def test_config_has_a_number_of_files(tmp_path: Path, monkeypatch, count: int, fits: bool) -> None:
+    monkeypatch.setattr(textformat, "MOST_FILES", 3)
+    for number in range(count):
+        (tmp_path / f"{number}.conf").write_text(f"include ./{number + 1}" if number < count - 1 else "class-a: b")
+    if fits:
+        assert read_config(tmp_path / "0.conf").get("class-a") == ("b",)
+    else:
+        with pytest.raises(ConfigError, match="includes at most 3 files"):
+            read_config(tmp_path / "0.conf")
+
+
+@pytest.mark.parametrize(("length", "is_whole"), [(200, True), (201, False)])
+def test_errors_quote_up_to_200_characters(tmp_path: Path, length: int, is_whole: bool) -> None:
+    (tmp_path / "my.conf").write_text("x" * length)
+    with pytest.raises(ConfigError) as caught:
+        read_config(tmp_path / "my.conf")
+    assert repr("x" * 200 + "..." * (not is_whole)) in str(caught.value)
+
+
+def test_long_messages_and_names_are_cut() -> None:
+    assert str(ConfigError("x" * 4_000)) == "x" * 4_000
+    assert str(ConfigError("x" * 4_001)) == f"{'x' * 3_000} ... {'x' * 500}"
+    assert suggest("x" * 200, ["x" * 199]) == f" (did you mean {'x' * 199!r}?)"
+    assert suggest("x" * 201, ["x" * 200]) == ""
+    for length, name in ((80, "x" * 80), (81, "x" * 79 + "…")):
+        assert Document((), Elements([], [], [], [], [], []), url="x" * length).name == name
+
+
+GERMAN = "Tee ist ein heißes Getränk, das man aus den Blättern des Teestrauchs macht und überall gern trinkt. "
+
+
+@pytest.mark.parametrize(("length", "language"), [(99, "en"), (100, "de")])
+def test_language_is_detected_from_100_characters_on(length: int, language: str) -> None:
+    assert len(GERMAN) >= 100
+    assert language_of(GERMAN[:length], claimed="en-US") == language
