@@ -246,3 +246,25 @@ def test_facts_are_read_without_the_extra():
         "print(found.author, found.date)"
     )
     assert run_process("-c", code, text=True).stdout == "Ann Lee 2024-05-17\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "field", "expected"),
+    [
+        ("<meta name=date content=1990-01-01>", "date", "1990-01-01"),
+        ("<meta name=date content=1989-12-31>", "date", ""),
+        (f"<h1>Tea</h1><p class=date>{'x' * 136} 1 May 2020 xx</p>", "date", "2020-05-01"),
+        (f"<h1>Tea</h1><p class=date>{'x' * 136} 1 May 2020 xxx</p>", "date", ""),
+        (f"<meta property=og:site_name content='{'x' * 60}'>", "site_name", "x" * 60),
+        (f"<meta property=og:site_name content='{'x' * 61}'>", "site_name", ""),
+        ("<meta property=og:site_name content=x>", "site_name", ""),
+        (f"<meta name=author content='Ann {'x' * 56}'>", "author", f"Ann {'x' * 56}"),
+        (f"<meta name=author content='Ann {'x' * 57}'>", "author", ""),
+        ("<meta name=author content='Ann Bo Cy Di Ed Fay'>", "author", "Ann Bo Cy Di Ed Fay"),
+        ("<meta name=author content='Ann Bo Cy Di Ed Fay Gil'>", "author", ""),
+        (f"<meta name=keywords content='{','.join(map(str, range(50)))}'>", "keywords", tuple(map(str, range(50)))),
+        (f"<meta name=keywords content='{','.join(map(str, range(51)))}'>", "keywords", tuple(map(str, range(50)))),
+    ],
+)
+def test_exact_limits(page, field, expected):
+    assert getattr(metadata_of(page), field) == expected

@@ -201,3 +201,26 @@ def test_previous_label_counts_only_with_b(tmp_path: Path) -> None:
     assert transitions[0, 0] > transitions[0, 1]
     assert transitions[1, 1] > transitions[1, 0]
     assert not trained_transitions(tmp_path, "%x[0,sign]\n").any()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("%x[100,a]", ""),
+        ("%x[-100,a]", ""),
+        ("%x[101,a]", "reaches at most 100 blocks away, not 101"),
+        ("%x[-101,a]", "reaches at most 100 blocks away, not -101"),
+        ("/".join(["%x[0,a]"] * 20), ""),
+        ("/".join(["%x[0,a]"] * 21), "at most 20 references, not 21"),
+        ("%x[{1..3},a]", ""),
+        ("%x[{1..3},a]\n%x[3,a]", ""),  # a line counts once
+        ("%x[{1..3},a]\n%x[4,a]", "more than 3 lines"),
+    ],
+)
+def test_limits_of_a_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, reason: str) -> None:
+    monkeypatch.setattr("victorpy.model.template.MOST_LINES", 3)
+    if reason:
+        with pytest.raises(TemplateError, match=reason):
+            read(tmp_path, text, features=None)
+    else:
+        assert len(read(tmp_path, text, features=None).lines) in {1, 3}

@@ -130,6 +130,12 @@ def test_other_links_within_a_page_are_no_notes(html):
         ('<img src="javascript:alert(1)" data-x="y">', ""),
         ('<img src="a.png" width="1" height="1">', ""),
         ('<img src="a.png" width="16">', ""),
+        ('<img src="a.png" width="47">', ""),
+        ('<img src="a.png" width="48">', "![](https://tea.example/x/a.png)"),
+        ('<img src="a.png" width="300" height="2">', ""),
+        ('<img src="a.png" width="300" height="3">', "![](https://tea.example/x/a.png)"),
+        (f'<img src="{"a" * 2_000}">', f"![](https://tea.example/x/{'a' * 2_000})"),
+        (f'<img src="{"a" * 2_001}">', ""),
         ('<img src="/icons/rss.png">', ""),
         ("<img>", ""),
     ],
@@ -138,6 +144,21 @@ def test_image_between_kept_paragraphs(image, written):
     text = markdown(f"<p>Tea is hot.</p>{image}<p>Tea is wet.</p>", url="https://tea.example/x/")
     middle = f"{written}\n\n" if written else ""
     assert text == f"Tea is hot.\n\n{middle}Tea is wet.\n"
+
+
+@pytest.mark.parametrize(("length", "is_kept"), [(1_000, True), (1_001, False)])
+def test_short_caption_is_kept_with_its_image(length, is_kept):
+    caption = f"<figure><img src=a.png><figcaption>{'x' * length}</figcaption></figure>"
+    labels = ["paragraph", "other", "paragraph"]
+    page = page_of(f"<p>Tea is hot.</p>{caption}<p>Tea is wet.</p>", labels=labels, by_method=True)
+    assert ("xxx" in render("markdown", page)) == is_kept
+
+
+@pytest.mark.parametrize(
+    ("start", "marker"), [("999999999", "999999999. "), ("1000000000", "1. "), ("0", "0. "), ("-1", "- ")]
+)
+def test_numbers_that_markdown_accepts(start, marker):
+    assert markdown(f"<ol start={start}><li>Tea</ol>", labels=["list"]).startswith(marker)
 
 
 def test_image_among_dropped_text_is_left_out_unless_its_caption_is_kept():
