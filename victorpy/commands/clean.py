@@ -49,7 +49,7 @@ from victorpy.outputs import Output, find_output
 from victorpy.outputs.base import json_line
 from victorpy.sites.grouping import SAMPLE
 
-COMPRESSED = {".gz", ".zst", ".bz2", ".xz", ".zip"}  # suffixes that texts must not have, because they are written as they are
+COMPRESSED = {".gz", ".zst", ".bz2", ".xz", ".zip"}  # suffixes that texts must not have: they are not compressed
 FEW = 50  # maximum number of pages that are cleaned in this process: starting workers would take longer
 
 BATCH_OPTIONS = (
