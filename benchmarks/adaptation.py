@@ -166,7 +166,7 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the learning curves")
     arguments = parser.parse_args()
     model = load_model(arguments.model)
-    replay = load_replay(model.meta["digest"], arguments.replay, arguments.sample) if arguments.replay else None
+    replay = load_replay(model.meta, arguments.replay, arguments.sample) if arguments.replay else None
     general = load_gold([SAMPLE], model.config, print) if arguments.data else []
     for seed in range(arguments.seed, arguments.seed + arguments.draws):
         for spec in arguments.data:

@@ -103,7 +103,7 @@ def main() -> None:
         replay = make_replay(read_sample(arguments.data, arguments.pages, model.config), model)
     except VictorError as error:
         sys.exit(f"replay: {error}")
-    replay.save(arguments.output, model.meta["digest"])
+    replay.save(arguments.output, model.meta)
     pages, size = len(np.unique(replay.page)), arguments.output.stat().st_size
     print(f"{arguments.output}: {replay.count:,} blocks of {pages} pages, {size / 1e6:.2f} MB")
 

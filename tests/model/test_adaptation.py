@@ -55,7 +55,7 @@ def gold(page):
 
 @cache
 def adapted():
-    return learn(tea_pages(), default(), replay=load_replay(default().meta["digest"]))
+    return learn(tea_pages(), default(), replay=load_replay(default().meta))
 
 
 def test_adapted_model_finds_what_the_pages_have_in_common():
@@ -142,7 +142,7 @@ def test_model_from_scratch_is_saved_only_if_it_wins_clearly(monkeypatch):
 
 
 def test_model_stays_as_it_is_if_general_pages_would_suffer(monkeypatch):
-    replay = load_replay(default().meta["digest"])
+    replay = load_replay(default().meta)
     monkeypatch.setattr(choice, "MOST_FORGOTTEN", -1.0)  # not even a gain of general pages is enough
     monkeypatch.setattr(choice._Trial, "from_scratch", lambda *arguments: None)
     assert learn(tea_pages(), default(), replay=replay).chosen == UNCHANGED
@@ -170,11 +170,11 @@ def test_unknown_blocks_of_partial_gold_are_ignored():
 
 def test_general_pages_are_an_anchor():
     judged = judge_pages(tea_pages(), default(), None, ["tea"] * 6, list("abcdef"))
-    digest = default().meta["digest"]
+    meta = default().meta
     moved = []
-    for replay in (None, load_replay(digest, 1.0), load_replay(digest, 100.0)):
+    for replay in (None, load_replay(meta, 1.0), load_replay(meta, 100.0)):
         adaptation = fit_adaptation(judged, replay)
-        general = load_replay(digest)
+        general = load_replay(meta)
         moved.append(np.abs(adaptation.forest.log_odds(general.matrix(adaptation.lexicon))).mean())
     assert moved[0] > 2 * moved[1] > 2 * moved[2]
 
@@ -189,14 +189,14 @@ def test_a_step_is_a_share_of_the_change():
 
 
 def test_replay_fits_the_bundled_model_only():
-    replay = load_replay(default().meta["digest"])
+    replay = load_replay(default().meta)
     assert replay, "the bundled model has changed; run python -m tools.replay (docs/guides/training.md)"
     stages = default().labeller.stages_
     assert replay.inputs.shape == (stages.evidence.input_count, replay.count)
-    assert load_replay("another") is None
+    assert load_replay({"files": {"trees.npy": "another"}}) is None
     assert np.mean(replay.scores(replay.log_odds)) > 0.85
     assert np.mean(replay.scores(-replay.log_odds)) < 0.5
-    lighter = load_replay(default().meta["digest"], 0.1)
+    lighter = load_replay(default().meta, 0.1)
     assert lighter.weight.sum() == pytest.approx(0.1)
     matrix = replay.matrix(adapted().trained.labeller.stages_.adaptation.lexicon)
     assert np.isfinite(matrix).all()

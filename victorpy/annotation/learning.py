@@ -180,7 +180,7 @@ def learn(folder: Path, model: str, allow_code: bool = False) -> Learned:
 
     parent = load_model(model, allow_code)
     pages = load_pages([folder / "data"], parent.config)
-    result = choice.learn(pages, parent, replay=load_replay(parent.meta["digest"]))
+    result = choice.learn(pages, parent, replay=load_replay(parent.meta))
     result.trained.save(folder / "model")
     before, after = (statistics.fmean(result.scores[name]) for name in (choice.UNCHANGED, result.chosen))
     learned = Learned(len(pages), before, after, result.chosen != choice.UNCHANGED)

@@ -119,7 +119,7 @@ def _adapt(arguments: Arguments) -> tuple[Path, list[str]]:
     pages, weights, counts = _load(arguments, model.config)
     if arguments.replay < 0:
         raise ConfigError(f"--replay must be 0 or more, not {arguments.replay:g}")
-    replay = load_replay(model.meta["digest"], arguments.replay) if arguments.replay else None
+    replay = load_replay(model.meta, arguments.replay) if arguments.replay else None
     if arguments.replay and replay is None:
         arguments.note("the sample of general pages does not fit this model, so the summary cannot show them")
     with _progress(arguments) as report:

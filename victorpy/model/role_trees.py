@@ -25,7 +25,7 @@ from victorpy.config import load_config
 from victorpy.document import Document, Elements, Role
 from victorpy.model.evidence.inputs import shifted
 from victorpy.model.evidence.trees import LIGHTGBM, Forest, Matrix, grow
-from victorpy.model.role_patterns import LONG, has_headline, name_levels, text_marks
+from victorpy.model.role_patterns import LONG, THREAD, has_headline, name_levels, text_marks
 
 ROLES_FILE = "roles.npy"
 
@@ -130,53 +130,65 @@ def record_inputs(page: Columns, blocks: Counts) -> dict[str, Floats | Counts | 
     Siblings with the same tag and class are records if at least two of them contain prose. Of the elements around a
     block, the one whose siblings contain most prose is its record.
     """
-    first, stop = page.block_range
     group = _groups(page)
-    everything = np.arange(page.count)
-    prose = page.prose
-    sums: dict[str, Column] = {"prose": prose, "words": page.words, "link-words": page.link_words}
-    sums |= {name: text_marks(page, name, everything) for name in ("date", "reply")}
-    totals = {name: running_total(column) for name, column in sums.items()}
-    inside = {name: total[stop] - total[first] for name, total in totals.items()}
-    is_filled = inside["words"] > 0
-    of_group = {name: np.bincount(group, values) for name, values in inside.items()}
-    size = np.bincount(group, is_filled)
-    with_prose, with_date, with_reply = (np.bincount(group, inside[name] > 0) for name in ("prose", "date", "reply"))
+    is_date = text_marks(page, "date", np.arange(page.count))
+    sums = _sums_of_groups(page, group, is_date)
     is_plain = np.isin(np.arange(len(group)), page.elements_with(_PLAIN))
-    weight = np.where((with_prose[group] >= 2) & ~is_plain, of_group["prose"][group], 0.0)
+    weight = np.where((sums["with-prose"][group] >= 2) & ~is_plain, sums["prose"][group], 0.0)
     around = page.ancestors[:, blocks]
     level = weight[around].argmax(axis=0)
     record = around[level, np.arange(len(blocks))]
-    own = group[record]
-    begin, end = np.full(len(size), page.count), np.zeros(len(size), dtype=np.int64)
-    np.minimum.at(begin, group[is_filled], first[is_filled])
-    np.maximum.at(end, group[is_filled], stop[is_filled])
-    order = np.argsort(group, kind="stable")
-    rank = np.empty(len(group))
-    rank[order] = np.arange(len(group)) - np.searchsorted(group[order], group[order])
-    all_prose, count = max(float(prose.sum()), 1.0), np.maximum(size[own], 1)
+    own = {name: values[group[record]] for name, values in sums.items()}
+    count, prose = np.maximum(own["count"], 1), running_total(page.prose)
+    all_prose = max(float(prose[-1]), 1.0)
     rows = {
         "record.level": level,
-        "record.count": size[own],
-        "record.prose-share": of_group["prose"][own] / all_prose,
-        "record.words": of_group["words"][own] / count,
-        "record.with-prose": with_prose[own] / count,
-        "record.link-share": of_group["link-words"][own] / np.maximum(of_group["words"][own], 1),
-        "record.rank": rank[record],
-        "record.before": totals["prose"][begin[own]] / all_prose,
-        "record.after": 1 - totals["prose"][end[own]] / all_prose,
-        "record.own-words": inside["words"][record],
-        "record.date": with_date[own] / count,
-        "record.reply": with_reply[own] / count,
+        "record.count": own["count"],
+        "record.prose-share": own["prose"] / all_prose,
+        "record.words": own["words"] / count,
+        "record.with-prose": own["with-prose"] / count,
+        "record.link-share": own["link-words"] / np.maximum(own["words"], 1),
+        "record.rank": _rank(group)[record],
+        "record.before": prose[own["begin"]] / all_prose,
+        "record.after": 1 - prose[own["end"]] / all_prose,
+        "record.own-words": page.element_sum(page.words, record),
+        "record.date": own["with-date"] / count,
+        "record.reply": own["with-reply"] / count,
     }
     rows = {name: np.where(weight[record] > 0, row, -1.0) for name, row in rows.items()}
-    rows["name.thread"] = name_levels(page, "thread", blocks)
-    for name in (Role.COMMENT, "thread"):
-        is_named = name_levels(page, name, everything) < NEAR
-        rows[f"page.{name}"] = np.full(len(blocks), float(prose[is_named].sum()) / all_prose)
+    rows["name.thread"] = name_levels(page, THREAD, blocks)
+    for name in (Role.COMMENT, THREAD):
+        is_named = name_levels(page, name, np.arange(page.count)) < NEAR
+        rows[f"page.{name}"] = np.full(len(blocks), float(page.prose[is_named].sum()) / all_prose)
     rows["page.records"] = np.full(len(blocks), weight.max(initial=0.0) / all_prose)
-    rows["page.dates"] = np.full(len(blocks), sums["date"].sum())
+    rows["page.dates"] = np.full(len(blocks), is_date.sum())
     return rows
+
+
+def _sums_of_groups(page: Columns, group: Counts, is_date: Flags) -> dict[str, Column]:
+    """Return for each group of elements how much it contains, and between which blocks it is."""
+    first, stop = page.block_range
+    columns: dict[str, Column] = {"prose": page.prose, "words": page.words, "link-words": page.link_words}
+    marks = {"date": is_date, "reply": text_marks(page, "reply", np.arange(page.count))}
+    everything = np.arange(len(group))
+    inside = {name: page.element_sum(column, everything) for name, column in (columns | marks).items()}
+    sums: dict[str, Column] = {name: np.bincount(group, inside[name]) for name in columns}
+    sums |= {f"with-{name}": np.bincount(group, inside[name] > 0) for name in ("prose", *marks)}
+    is_filled = inside["words"] > 0
+    sums["count"] = np.bincount(group, is_filled)
+    sums["begin"] = np.full(len(sums["count"]), page.count)
+    sums["end"] = np.zeros(len(sums["count"]), dtype=np.int64)
+    np.minimum.at(sums["begin"], group[is_filled], first[is_filled])
+    np.maximum.at(sums["end"], group[is_filled], stop[is_filled])
+    return sums
+
+
+def _rank(group: Counts) -> Counts:
+    """Return the number of earlier elements in the group of each element."""
+    order = np.argsort(group, kind="stable")
+    rank = np.empty(len(group), dtype=np.int64)
+    rank[order] = np.arange(len(group)) - np.searchsorted(group[order], group[order])
+    return rank
 
 
 def _groups(page: Columns) -> Counts:

@@ -80,13 +80,14 @@ def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None, tre
     words = page.words[near]
     near = near[(near != headline) & (words <= _BYLINE_WORDS) & (words > 0)]
     near = near if blocks is None else near[blocks[near]]
-    if trees:
-        result[near] = trees.log_odds(page, is_kept, near, [Role.BYLINE])[Role.BYLINE] > 0
-    elif len(near):
-        is_date = (page.words[near] < _DATE_WORDS) & (page.link_words[near] < 0.5 * page.words[near])
-        is_date &= text_marks(page, "date", near)
-        is_named = name_levels(page, Role.BYLINE, near, _CLOSE) < _CLOSE
-        result[near] = is_named | text_marks(page, "by", near) | is_date
+    if not len(near):
+        return result
+    is_named = name_levels(page, Role.BYLINE, near, _CLOSE) < _CLOSE
+    is_date = (page.words[near] < _DATE_WORDS) & (page.link_words[near] < 0.5 * page.words[near])
+    is_hinted = is_named | text_marks(page, "by", near) | (is_date & text_marks(page, "date", near))
+    if trees and is_hinted.any():
+        is_hinted = trees.log_odds(page, is_kept, near, [Role.BYLINE])[Role.BYLINE] > 0
+    result[near] = is_hinted
     return result
 
 

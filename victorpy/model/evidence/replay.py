@@ -7,6 +7,7 @@ the model whose trees computed the inputs: `python -m tools.replay` makes it ane
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +20,7 @@ from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.columns.tokens import Hashes
 from victorpy.model.evidence.cut import BETA, best_cut, probabilities
 from victorpy.model.evidence.lexicon import Lexicon
+from victorpy.model.evidence.stage import TREES_FILE
 from victorpy.model.evidence.trees import Matrix
 
 REPLAY_FILE = "replay.npz"
@@ -80,8 +82,8 @@ class Replay:
             scores.append(2 * float(weight[kept & content].sum()) / total if total else 1.0)
         return scores
 
-    def save(self, path: Path, model: str) -> None:
-        """Write the sample for the model with a digest. Inputs are rounded to `LEVELS` values per row."""
+    def save(self, path: Path, meta: Mapping[str, Any]) -> None:
+        """Write the sample for a model, given its meta.json. Inputs are rounded to `LEVELS` values per row."""
         ranks = np.linspace(0, self.count - 1, LEVELS).round().astype(np.int64)
         values = np.sort(self.inputs, axis=1)[:, ranks]
         codes = [np.searchsorted(row, inputs) for row, inputs in zip(values, self.inputs, strict=True)]
@@ -93,7 +95,7 @@ class Replay:
         np.savez_compressed(
             path,
             allow_pickle=False,
-            model=np.array(model),
+            model=np.array(meta["files"][TREES_FILE]),
             values=values,
             codes=np.array(codes).astype(np.uint8),
             log_odds=self.log_odds.astype(np.float16),
@@ -105,13 +107,16 @@ class Replay:
         )
 
 
-def load_replay(model: str, weight: float = WEIGHT, path: Path | None = None) -> Replay | None:
-    """Read the shipped sample or another one, if it fits the model with this digest. `weight` is that of all blocks."""
+def load_replay(meta: Mapping[str, Any], weight: float = WEIGHT, path: Path | None = None) -> Replay | None:
+    """Read the shipped sample or another one, if it fits the trees of the model, given its meta.json.
+
+    `weight` is that of all blocks.
+    """
     path = path or shipped("models") / REPLAY_FILE
     if not path.is_file():
         return None
     with np.load(path, allow_pickle=False) as file:
-        if str(file["model"]) != model:
+        if str(file["model"]) != meta["files"].get(TREES_FILE):
             return None
         names, words = (
             (file[f"{kind}_hashes"][file[f"{kind}_tokens"]], np.cumsum(file[f"{kind}_steps"], dtype=np.int64))
