@@ -38,7 +38,7 @@ from victorpy.sites.grouping import make_folds
 
 HIDDEN = 0.3
 """Share of the training pages whose names are hidden from the trees."""
-MOST_BLOCKS = 80
+MOST_BLOCKS = 40
 """Number of blocks of a page to learn from. Blocks with rare roles are drawn more often."""
 FREQUENT = frozenset([Role.BODY, Role.COMMENT, Role.RELATED, Role.NAVIGATION, Role.OTHER])
 RARE_FACTOR = 4.0

@@ -52,7 +52,7 @@ MARKS = ("date", "by", "tags", "related", "caption", "share")
 SETTINGS: Mapping[str, Any] = {
     "learner": LIGHTGBM,
     "random_seed": 1,
-    "iterations": 80,
+    "iterations": 60,
     "num_leaves": 24,
     "learning_rate": 0.12,
     "min_child_samples": 30,

@@ -47,7 +47,10 @@ def by_trees(page: Columns, is_kept: Flags, trees: RoleTrees) -> dict[Role, Flag
     headline = log_odds[Role.HEADLINE]
     headline[np.arange(page.count) != headline.argmax()] = -1
     best = np.maximum.reduce([*log_odds.values()])
-    return {role: (own == best) & (own > 0) for role, own in log_odds.items()}
+    found = {role: (own == best) & (own > 0) for role, own in log_odds.items()}
+    # A page with one or two comments has no records. There, names decide about text outside of forms.
+    found[Role.COMMENT] |= find_comments(page, is_kept) & (page.prose > 0) & (best <= 0) & ~page.within("form")
+    return found
 
 
 def columns_of(document: Document, page: Columns | None = None) -> Iterator[Columns]:
