@@ -12,7 +12,7 @@ from victorpy.document import Role
 from victorpy.model.evidence.trees import constant
 from victorpy.model.parts import AS_LABELLED
 from victorpy.model.role_trees import LEARNED, ROLES_FILE, RoleTrees, own_inputs, role_inputs
-from victorpy.model.roles import assign_roles, by_rules, find_bylines, find_comments
+from victorpy.model.roles import assign_roles, by_rules, find_comments
 from victorpy.model.store import load_model, save_model
 from victorpy.research.evaluate import evaluate_as_is
 from victorpy.research.gold import load_gold
@@ -127,15 +127,14 @@ def test_a_block_has_the_most_probable_role_and_a_page_one_headline():
     assert {*nothing}.isdisjoint({*LEARNED} - {Role.CAPTION, Role.COMMENT})  # names are certain, too
 
 
-def test_trees_decide_what_is_dropped_by_default():
+def test_trees_decide_which_comments_are_dropped_by_default():
     page = columns_of(ARTICLE)
     is_kept = np.ones(page.count, dtype=bool)
     for sign in (-1.0, 1.0):
-        trees = trees_with(byline=sign, comment=sign)
-        for find, text in ((find_bylines, "By Ann"), (find_comments, "I have always")):
-            found = [page.texts[number] for number in np.flatnonzero(find(page, is_kept, is_kept, trees))]
-            assert any(line.startswith(text) for line in found) == (sign > 0)
-            assert not any(line.startswith("Tea is made") for line in found)
+        is_comment = find_comments(page, is_kept, is_kept, trees_with(comment=sign))
+        found = [page.texts[number] for number in np.flatnonzero(is_comment)]
+        assert any(line.startswith("I have always") for line in found) == (sign > 0)
+        assert not any(line.startswith("Tea is made") for line in found)
 
 
 POST = "Tea is made of leaves and hot water, and I have been drinking it every morning for more than {} years now."

@@ -136,7 +136,7 @@ def drop_by_default(
         is_kept = kept_flags(page.labels[first : first + section.count])
         is_dropped = np.zeros(section.count, dtype=bool)
         if "byline" in unwanted:
-            is_dropped |= find_bylines(section, is_kept, is_kept, trees)
+            is_dropped |= find_bylines(section, is_kept, is_kept)
         if "comments" in unwanted:
             is_dropped |= find_comments(section, is_kept, is_kept, trees)
         dropped += (np.flatnonzero(is_dropped & is_kept) + first).tolist()

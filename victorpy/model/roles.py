@@ -66,7 +66,7 @@ def kept_flags(labels: Sequence[Label]) -> Flags:
     return np.array([label is not Label.OTHER for label in labels], dtype=bool)
 
 
-def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None, trees: RoleTrees | None = None) -> Flags:
+def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None) -> Flags:
     """Return the short blocks with an author or a date that are next to the headline and before the text.
 
     With `blocks`, return those among the given blocks.
@@ -87,10 +87,7 @@ def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None, tre
         return result
     is_named = name_levels(page, Role.BYLINE, near, _CLOSE) < _CLOSE
     is_date = (page.words[near] < _DATE_WORDS) & (page.link_words[near] < 0.5 * page.words[near])
-    is_hinted = is_named | text_marks(page, "by", near) | (is_date & text_marks(page, "date", near))
-    if trees and is_hinted.any():
-        is_hinted = trees.log_odds(page, is_kept, near, [Role.BYLINE])[Role.BYLINE] > 0
-    result[near] = is_hinted
+    result[near] = is_named | text_marks(page, "by", near) | (is_date & text_marks(page, "date", near))
     return result
 
 
@@ -106,17 +103,19 @@ def find_comments(page: Columns, is_kept: Flags, blocks: Flags | None = None, tr
     chosen = chosen[~page.within("pre")[chosen]]  # programs have comments too
     if not len(chosen):
         return result
+    kept = chosen[is_kept[chosen]]
+    if (name_levels(page, THREAD, kept if len(kept) else chosen) < NEAR).mean() > 0.5:
+        return result
     if trees:
-        log_odds = trees.log_odds(page, is_kept, chosen, [Role.COMMENT])[Role.COMMENT]
-        result[chosen] = (log_odds > 0) & (page.prose[chosen] @ log_odds > 0)  # otherwise they are a thread
+        if page.prose[chosen].any():
+            log_odds = trees.log_odds(page, is_kept, chosen, [Role.COMMENT])[Role.COMMENT]
+            result[chosen] = (log_odds > 0) & (page.prose[chosen] @ log_odds > 0)  # otherwise they are a thread
         return result
     is_text = is_kept.copy()
     is_text[chosen] = False
     words_so_far = np.cumsum(page.words * is_text)
     words = words_so_far[-1]
-    kept = chosen[is_kept[chosen]]
-    in_thread = (name_levels(page, THREAD, kept if len(kept) else chosen) < NEAR).mean() > 0.5
-    if words >= _FEWEST_WORDS and page.words[kept].sum() <= _MOST_COMMENTS * words and not in_thread:
+    if words >= _FEWEST_WORDS and page.words[kept].sum() <= _MOST_COMMENTS * words:
         result[chosen] = words_so_far[chosen] >= 0.5 * words
     return result
 
