@@ -194,8 +194,8 @@ def test_replay_fits_the_bundled_model_only():
     stages = default().labeller.stages_
     assert replay.inputs.shape == (stages.evidence.input_count, replay.count)
     assert load_replay({"files": {"trees.npy": "another"}}) is None
-    assert np.mean(replay.scores(replay.log_odds)) > 0.85
-    assert np.mean(replay.scores(-replay.log_odds)) < 0.5
+    assert replay.score(0.0) > 0.85
+    assert replay.score(-2 * replay.log_odds) < 0.5
     lighter = load_replay(default().meta, 0.1)
     assert lighter.weight.sum() == pytest.approx(0.1)
     matrix = replay.matrix(adapted().trained.labeller.stages_.adaptation.lexicon)

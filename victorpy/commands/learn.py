@@ -35,7 +35,7 @@ from victorpy.model.evidence.stage import Report, Weights
 from victorpy.model.store import DEFAULT, check_target, load_model
 from victorpy.model.train import Trained, find_annotations, find_unconfirmed, load_pages, train
 from victorpy.outputs import CleanPage
-from victorpy.research.datasets import parse_data, set_name
+from victorpy.research.datasets import Warn, parse_data, set_name
 from victorpy.research.gold import gold_found, load_gold
 from victorpy.research.statistics import compare, summarise
 from victorpy.sites.grouping import SITE_KEYS, site_of
@@ -121,7 +121,7 @@ def _adapt(arguments: Arguments) -> tuple[Path, list[str]]:
         raise ConfigError(f"--replay must be 0 or more, not {arguments.replay:g}")
     replay = load_replay(model.meta, arguments.replay) if arguments.replay else None
     if arguments.replay and replay is None:
-        arguments.note("the sample of general pages does not fit this model, so the summary cannot show them")
+        arguments.note("the sample of general pages does not fit this model, so other pages may become worse")
     with _progress(arguments) as report:
         learned = learn(pages, model, weights, arguments.site_key, replay, arguments.origin is not None, report)
     _save(arguments, learned.trained, target)
@@ -207,6 +207,12 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weight
                 loaded.append(Loaded(page.annotated, page.weights, spec))
     if not loaded:
         raise DataError(f"{', '.join(specs)}: no usable page")
+    distinct = _without_copies(loaded, warn)
+    return [row.page for row in distinct], [row.weights for row in distinct], Counter(row.source for row in distinct)
+
+
+def _without_copies(loaded: Sequence[Loaded], warn: Warn) -> list[Loaded]:
+    """Keep the first copy of each page."""
     copies: dict[int, list[Loaded]] = {}
     for row in loaded:
         copies.setdefault(hash(tuple(block.text for block in row.page.document.blocks)), []).append(row)
@@ -214,16 +220,13 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weight
         disputed = sum(len({tuple(row.page.labels) for row in rows}) > 1 for rows in copies.values())
         advice = f"; pages whose copies have contradicting labels, so check them: {disputed:,}" if disputed else ""
         warn(f"copies of other pages: {len(loaded) - len(copies):,}{advice}")
-    pages, weights, sources = zip(*(rows[0] for rows in copies.values()), strict=True)
-    return list(pages), list(weights), Counter(sources)
+    return [rows[0] for rows in copies.values()]
 
 
 def _warn_about(arguments: Arguments, pages: Sequence[CleanPage]) -> None:
     """Warn about very few pages and about pages of one site."""
     if len(pages) == 1:
-        arguments.note(
-            "there is only one page to learn from; the model will hardly work on others, so annotate more pages"
-        )
+        arguments.note("there is only one page to learn from; the model will hardly work on others")
     elif len(pages) < TARGETS[0]:
         arguments.note(f"there are only {len(pages)} pages to learn from, so the scores are very uncertain")
     sites = {site_of(page.document.url, arguments.site_key) for page in pages}

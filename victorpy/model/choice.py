@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -18,10 +19,10 @@ from victorpy.config import Config, load_config
 from victorpy.errors import DataError, ModelError
 from victorpy.labellers.base import check_labels
 from victorpy.model.evidence import Keeping, fit_evidence, probabilities
-from victorpy.model.evidence.adaptation import Adaptation, JudgedPage, fit_adaptation
+from victorpy.model.evidence.adaptation import JudgedPage, fit_adaptation
 from victorpy.model.evidence.replay import Replay
 from victorpy.model.evidence.stage import Report, Weights
-from victorpy.model.labeller import ModelLabeller, columns_of, sites_of
+from victorpy.model.labeller import ModelLabeller, Stages, columns_of, sites_of
 from victorpy.model.store import Model
 from victorpy.model.train import Trained, describe_training, train
 from victorpy.outputs import CleanPage
@@ -126,8 +127,9 @@ def learn(
     report("training on all pages")
     labeller, config = model.labeller, model.config
     if chosen == ADAPTED:
-        adaptation = fit_adaptation(judged, replay).scaled(adapted.step)
-        labeller = adapted_labeller(labeller, adaptation.spelled(page.columns for page in judged))
+        adaptation = fit_adaptation(judged, replay).scaled(adapted.step).spelled(page.columns for page in judged)
+        labeller = copy.copy(labeller)
+        labeller.stages_ = replace(cast(Stages, labeller.stages_), adaptation=adaptation)
     elif chosen != UNCHANGED:
         config = scratch_config(chosen, len(pages))
         labeller = train(pages, config, None, report, site_key).labeller
@@ -164,14 +166,6 @@ def judge_pages(
     if known_content.all() or not known_content.any():
         raise DataError("nothing can be learned from these pages: they need blocks of content and blocks of noise")
     return judged
-
-
-def adapted_labeller(labeller: ModelLabeller, adaptation: Adaptation) -> ModelLabeller:
-    """Return a copy of a labeller with an adaptation."""
-    adapted = copy.copy(labeller)
-    assert labeller.stages_ is not None
-    adapted.stages_ = replace(labeller.stages_, adaptation=adaptation)
-    return adapted
 
 
 def word_f1(page: JudgedPage, kept: Flags) -> float:
@@ -231,11 +225,9 @@ class _Trial:
             scores = self.score([page.findings.log_odds + step * change for page, change in pairs])
             gain, general = expected_gain(scores, unchanged, usual_gain * step), None
             if self.replay is not None:
-                before = float(np.mean(self.replay.scores(self.replay.log_odds)))
-                after = float(np.mean(self.replay.scores(self.replay.log_odds + step * general_change)))
+                before, after = (self.replay.score(factor * general_change) for factor in (0, step))
                 general = before, after
-                if before - after > MOST_FORGOTTEN:
-                    gain = -step
+                gain = -step if before - after > MOST_FORGOTTEN else gain
             tried.append(_Adapted(gain, step, scores, general))
         return max(tried, key=lambda adapted: adapted.expected_gain)
 

@@ -71,16 +71,16 @@ class Replay:
         """Return that no block is a heading, because headings are not stored."""
         return np.zeros(self.count, dtype=bool)
 
-    def scores(self, log_odds: Floats) -> list[float]:
-        """Return the word F1 of each page, estimated from its sampled blocks."""
-        scores = []
+    def score(self, change: Floats | float) -> float:
+        """Return the mean word F1 of the pages after a change of log-odds, estimated from the sampled blocks."""
+        scores, log_odds = [], self.log_odds + change
         for number in np.unique(self.page):
             own = self.page == number
             probability, weight, content = probabilities(log_odds[own]), self.weight[own], self.content[own]
             kept = probability >= best_cut(probability, weight, BETA["balanced"])[0]
             total = float(weight[kept].sum() + weight[content].sum())
             scores.append(2 * float(weight[kept & content].sum()) / total if total else 1.0)
-        return scores
+        return float(np.mean(scores))
 
     def save(self, path: Path, meta: Mapping[str, Any]) -> None:
         """Write the sample for a model, given its meta.json. Inputs are rounded to `LEVELS` values per row."""
