@@ -525,7 +525,7 @@ def test_learn_combines_gold_standards_and_annotation_files(gold_standard, tmp_p
         (["--data", "cleaneval"], "give a data set as KIND:DIR"),
         (["--data", "cleanevl:gold"], "no data set 'cleanevl' (did you mean 'cleaneval'?)"),
         (["--data", "cleaneval:gone"], "gone: no such directory"),
-        (["--data", "wcxb:gold"], "gold: no pages in the layout of 'wcxb'"),
+        (["--data", "wcxb:gold"], "gold: no usable pages in the layout of 'wcxb'"),
         (["--data", "anno:gold"], "no annotation files (*.anno) to learn from"),
     ],
 )

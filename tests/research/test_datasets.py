@@ -522,7 +522,7 @@ def test_mistakes_in_converting_are_one_line_and_exit_2(tmp_path, arguments, mes
 
 @pytest.mark.parametrize("kind", list(DATASETS))
 def test_directory_without_pages_and_missing_directory_are_errors(tmp_path, kind):
-    with pytest.raises(DataError, match=f"no pages in the layout of '{kind}'"):
+    with pytest.raises(DataError, match=f"no usable pages in the layout of '{kind}'"):
         read(kind, tmp_path)
     with pytest.raises(DataError, match="gone: no such directory"):
         list(read_dataset(kind, tmp_path / "gone", pytest.fail))
