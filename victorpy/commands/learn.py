@@ -177,7 +177,8 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
     if learned.chosen == UNCHANGED:
         return [*lines, f"training did not pay, so the saved model is a copy of {origin}; {more}"]
     gain = compare(learned.scores[learned.chosen], learned.scores[UNCHANGED])
-    pays = "pays" if gain.low > 0 else "probably pays" if learned.expected_gain > 0 else "does not pay"
+    doubtful = "may pay" if learned.expected_gain > 0 else "does not pay"
+    pays = "pays" if gain.low > 0 else "probably pays" if gain.mean > 0 else doubtful
     difference = f"{gain.mean:+.3f} word F1, 95 % interval {gain.low:+.3f} to {gain.high:+.3f}"
     return [*lines, f"training {pays}: {difference}; for a better model, {more}"]
 

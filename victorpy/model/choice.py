@@ -36,7 +36,7 @@ SEVERAL_SITES = 3
 STEPS = (0.25, 0.5, 1.0)
 """Factors for the change of log-odds by an adaptation. The best one is chosen by cross-validation."""
 
-USUAL_GAIN = 0.1
+USUAL_GAIN = 0.05
 """The usual gain by an adaptation, as a share of what the unchanged model lacks to a word F1 of 1."""
 
 GAIN_SPREAD = 0.02

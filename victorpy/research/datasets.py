@@ -91,7 +91,8 @@ def read_dataset(kind: str, directory: Path, warn: Warn, site_key: str = SITE_KE
         is_empty = False
         yield replace(page, site_key=site_key)
     if is_empty:
-        raise DataError(f"{directory}: no usable pages in the layout of {kind!r}; victor list datasets describes the layouts")
+        layouts = "victor list datasets describes the layouts"
+        raise DataError(f"{directory}: no usable pages in the layout of {kind!r}; {layouts}")
 
 
 # Readers
