@@ -90,15 +90,17 @@ def test_adapted_model_is_an_ordinary_directory(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda trees: [trees[0] + 1000, *trees[1:]], "features of trees are not all numbers"),
-        (lambda trees: trees[:2], "are not numpy arrays"),
-        (lambda trees: [*trees[:2], np.repeat(trees[2][..., None], 2, axis=2), np.zeros(2)], "several classes"),
+        (lambda usual, trees: (np.array([2.0, 0.5]), trees), "likeness are not all numbers from"),
+        (lambda usual, trees: (np.array([0.5]), trees), "arrays of its adaptation do not match"),
+        (lambda usual, trees: (usual, [trees[0] + 1000, *trees[1:]]), "features of trees are not all numbers"),
+        (lambda usual, trees: (usual, trees[:2]), "are not numpy arrays"),
     ],
 )
 def test_damaged_adaptation_is_rejected(tmp_path, change, message):
     adapted().trained.save(tmp_path / "model")
     with (tmp_path / "model" / "adaptation.npy").open("rb") as file:
-        trees = [np.load(file) for _ in range(4)]
+        usual, *trees = (np.load(file) for _ in range(5))
+    usual, trees = change(usual, trees)
     meta = json.loads((tmp_path / "model" / "meta.json").read_text())
     with write_directory(
         tmp_path / "damaged", {key: meta[key] for key in meta if key not in ("files", "digest")}
@@ -107,7 +109,7 @@ def test_damaged_adaptation_is_rejected(tmp_path, change, message):
             if path.name != "meta.json":
                 shutil.copy(path, new)
         with (new / "adaptation.npy").open("wb") as file:
-            for array in change(trees):
+            for array in (usual, *trees):
                 np.save(file, array)
     with pytest.raises(ModelError, match=message):
         load_model(tmp_path / "damaged")
@@ -177,6 +179,18 @@ def test_general_pages_are_an_anchor():
         general = load_replay(meta)
         moved.append(np.abs(adaptation.forest.log_odds(general.matrix(adaptation.lexicon))).mean())
     assert moved[0] > 2 * moved[1] > 2 * moved[2]
+
+
+def test_pages_unlike_the_new_ones_are_not_adapted():
+    judged = judge_pages(tea_pages(), default(), None, ["tea"] * 6, list("abcdef"))
+    usual = fit_adaptation(judged).usual_likeness
+    adaptation = replace(fit_adaptation(judged), usual_likeness=usual / usual)
+    for known, share in ((0.25, 0), (0.375, 0.5), (0.5, 1), (1.0, 1)):
+        assert adaptation._strength(np.array([known, 1.0])) == pytest.approx(share)
+        assert adaptation._strength(np.array([[1.0, known], [known, 1.0]])) == pytest.approx([share, share])
+    path = Path(__file__).parents[2] / "data" / "article" / "article-zh-teahouse.html"
+    document = read_document(path.read_bytes(), default().config)
+    assert adapted().trained.labeller.label(document) == default().labeller.label(document)
 
 
 def test_a_step_is_a_share_of_the_change():

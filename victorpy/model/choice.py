@@ -244,8 +244,7 @@ class _Trial:
             else:
                 left_out = self.replay.page % count == fold
                 adaptation = fit_adaptation(seen, self.replay, ~left_out)
-                matrix = self.replay.matrix(adaptation.lexicon)
-                general[left_out] = adaptation.forest.log_odds(matrix)[left_out]
+                general[left_out] = adaptation.general_change(self.replay)[left_out]
             for number, page in enumerate(self.pages):
                 if self.folds[number] == fold:
                     changes[number] = adaptation.change(page.columns, page.findings)

@@ -4,7 +4,8 @@ The trees continue boosting from the model's log-odds. Their inputs are those of
 from a lexicon of the new pages. In training, the lexicon for a page leaves out the page itself, or its site.
 
 A sample of general pages is an anchor: its blocks have the model's own probabilities as targets. So the trees learn to
-leave them as they are, and to change only what is different on the new pages.
+leave them as they are, and to change only what is different on the new pages. Pages that are very unlike the new ones,
+such as pages in another language, are not changed at all.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from victorpy.base.arrays import checked, read_array
 from victorpy.base.digests import MOST_BYTES
 from victorpy.base.files import read_bounded
 from victorpy.columns import Columns, Flags, Floats
@@ -47,12 +49,21 @@ FEWEST_GROUPS = 1
 """Tokens on fewer of the new pages, or sites if there are several, are left out."""
 
 
+UNLIKE, LIKE = 0.25, 0.5
+"""A page is adapted in full if it is half as much like the new pages as these are like each other.
+
+A page that is like them a quarter as much, or less, is not adapted.
+"""
+
+
 @dataclass(frozen=True)
 class Adaptation:
     """A lexicon of the new pages, and trees that correct log-odds."""
 
     lexicon: Lexicon
     forest: Forest
+    usual_likeness: Floats
+    """How much the new pages are like each other, by names and by words."""
 
     def judge(self, page: Columns, findings: Findings) -> Findings:
         """Correct the findings of the model's own trees."""
@@ -60,7 +71,19 @@ class Adaptation:
 
     def change(self, page: Columns, findings: Findings) -> Floats:
         """Return what the adaptation adds to the log-odds."""
-        return self.forest.log_odds(np.vstack([findings.inputs, self.lexicon.columns(page)]))
+        strength = self._strength(likeness(page, self.lexicon))
+        if not strength:
+            return np.zeros(page.count)
+        return strength * self.forest.log_odds(np.vstack([findings.inputs, self.lexicon.columns(page)]))
+
+    def general_change(self, replay: Replay) -> Floats:
+        """Return what the adaptation adds to the log-odds of general pages."""
+        return self._strength(replay.likeness(self.lexicon)) * self.forest.log_odds(replay.matrix(self.lexicon))
+
+    def _strength(self, likeness: Floats) -> Floats:
+        """Return how much pages are adapted, from 0 to 1, given their likeness by names and by words in two rows."""
+        ratio = (likeness.T / self.usual_likeness).min(axis=-1)
+        return np.clip((ratio - UNLIKE) / (LIKE - UNLIKE), 0.0, 1.0)
 
     def scaled(self, step: float) -> Adaptation:
         """Return an adaptation that changes the log-odds by a share of the change."""
@@ -74,16 +97,18 @@ class Adaptation:
     def save(self, directory: Path) -> None:
         self.lexicon.save(directory / LEXICON_FILE)
         with (directory / TREES_FILE).open("wb") as file:
+            np.save(file, self.usual_likeness, allow_pickle=False)
             self.forest.save(file)
 
     @classmethod
     def load(cls, directory: Path, evidence_inputs: int) -> Adaptation:
         """Read what `save` wrote, given the number of inputs of the model's last trees for content."""
         file = io.BytesIO(read_bounded(directory / TREES_FILE, MOST_BYTES))
+        usual = checked(read_array(file, "likeness"), np.float64, "likeness", 1e-6, 1)
         forest = Forest.load(file, evidence_inputs + len(LEXICON_COLUMNS))
-        if len(forest.bias) != 1:
-            raise ValueError("the trees of its adaptation have several classes")
-        return cls(Lexicon.load(directory / LEXICON_FILE), forest)
+        if usual.shape != (2,) or len(forest.bias) != 1:
+            raise ValueError("the arrays of its adaptation do not match")
+        return cls(Lexicon.load(directory / LEXICON_FILE), forest, usual)
 
 
 @dataclass(frozen=True)
@@ -120,7 +145,15 @@ def fit_adaptation(
         general = replay.matrix(lexicon), probabilities(replay.log_odds), weights, replay.log_odds
         rows.append(tuple(array[..., replayed] for array in general))  # type: ignore[arg-type]
     matrix, target, weight, log_odds = (np.concatenate(parts, axis=-1) for parts in zip(*rows, strict=True))
-    return Adaptation(lexicon, grow(matrix, target, weight, SETTINGS, baseline=log_odds))
+    likenesses = [likeness(page.columns, others[page.group]) for page in pages]
+    usual = np.maximum(np.quantile(likenesses, 0.1, axis=0), 1e-6)
+    return Adaptation(lexicon, grow(matrix, target, weight, SETTINGS, baseline=log_odds), usual)
+
+
+def likeness(page: Columns, lexicon: Lexicon) -> Floats:
+    """Return the shares of a page's tokens that a lexicon knows: of names of elements, and of words."""
+    tokens = zip(lexicon.tables, (page.near_name_tokens, page.word_tokens), strict=False)
+    return np.array([np.count_nonzero(table.look_up(hashes)) / max(len(hashes), 1) for table, (hashes, _) in tokens])
 
 
 def _lexicon(votes: Sequence[Votes], without: str | None = None) -> Lexicon:

@@ -50,6 +50,20 @@ class Replay:
     word_tokens: tuple[Hashes, Counts]
     """Words, and the number of the block of each."""
 
+    def likeness(self, lexicon: Lexicon) -> Floats:
+        """Return the shares of names and of words that a lexicon knows on the page of each block. Two rows."""
+        page_of_name = np.zeros(len(self.near_names[0]), dtype=np.int64)
+        page_of_name[self.ancestors] = self.page
+        shares = []
+        owners = page_of_name[self.near_name_tokens[1]], self.page[self.word_tokens[1]]
+        for table, (hashes, _), page in zip(
+            lexicon.tables, (self.near_name_tokens, self.word_tokens), owners, strict=False
+        ):
+            count = int(self.page.max()) + 1
+            known = np.bincount(page, table.look_up(hashes) != 0, count)
+            shares.append(known / np.maximum(np.bincount(page, minlength=count), 1))
+        return np.array(shares)[:, self.page]
+
     def matrix(self, lexicon: Lexicon) -> Matrix:
         """Return the inputs of an adaptation with a lexicon."""
         return np.vstack([self.inputs, lexicon.columns(cast(Columns, self))])
