@@ -14,14 +14,19 @@ import pyarrow as pa
 from more_itertools import chunked
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  (the usual name)
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from victorpy.batch.plan import Dedup
 from victorpy.dedup import find
 from victorpy.dedup.base import Detector, Frame, Signature, Signed
+from victorpy.spark.task import make_schema, map_rows
 
-TEXTS = "id string, place string, part int, site string, digest long, signature binary"
+TEXTS = make_schema(
+    *("id", "place", "part", "site", "digest", "signature"), part=pa.int32(), digest=pa.int64(), signature=pa.binary()
+)
 """Signed texts. The order of `id` is the order in which texts are decided."""
-CONFIRMED = "id string, other string, rank int, is_equal boolean"
+KEYS = make_schema("key", "id", key=pa.int64())
+CONFIRMED = make_schema("id", "other", "rank", "is_equal", rank=pa.int32(), is_equal=pa.bool_())
 DECISIONS = "place string, decision string"
 PIECE = 100_000
 """Number of decisions that the driver holds in memory."""
@@ -32,9 +37,13 @@ Batches = Iterable[pa.RecordBatch]
 def find_decisions(signed: DataFrame, dedup: Dedup, work: str) -> DataFrame:
     """Return the places of changed records with decisions as in `batch/replicas.py`. `work` is a temporary path."""
     detector = dedup.detector()
-    texts = signed.select("place", "site", "signed").mapInArrow(partial(_texts, dedup.keep), TEXTS).cache()
+    texts = (
+        signed.select("place", "site", "signed")
+        .mapInArrow(partial(_texts, dedup.keep), from_arrow_schema(TEXTS))
+        .cache()
+    )
     framed, crawl = _with_frames(texts, detector)
-    keyed = framed.mapInArrow(partial(_keys, detector, crawl), "key long, id string")
+    keyed = framed.mapInArrow(partial(_keys, detector, crawl), from_arrow_schema(KEYS))
     numbered = keyed.withColumn("number", F.row_number().over(Window.partitionBy("key").orderBy("id")))
     first = numbered.where(F.col("number") <= find.FIRST).select(
         "key", F.col("id").alias("other"), F.col("number").alias("n")
@@ -55,7 +64,7 @@ def find_decisions(signed: DataFrame, dedup: Dedup, work: str) -> DataFrame:
         .select("id", F.col("other").alias("other_id"), "rank", "is_equal")
     )
     compared = candidates.join(one, "id").join(two, "other_id")
-    confirmed = compared.mapInArrow(partial(_confirm, detector, crawl), CONFIRMED)
+    confirmed = compared.mapInArrow(partial(_confirm, detector, crawl), from_arrow_schema(CONFIRMED))
     found = _resolve(confirmed, work).join(texts, "id")
     if dedup.by_paragraph:
         parts = found.groupBy("place").agg(F.sort_array(F.collect_list("part")).alias("parts"))
@@ -118,39 +127,21 @@ def _with_frames(texts: DataFrame, detector: Detector) -> tuple[DataFrame, Frame
 # The functions that Spark tasks call.
 
 
-def _rows(batches: Batches) -> Iterator[dict[str, Any]]:
-    for batch in batches:
-        yield from batch.to_pylist()
-
-
 def _texts(keep: str, batches: Batches) -> Iterator[pa.RecordBatch]:
-    schema = pa.schema(
-        [
-            ("id", pa.string()),
-            ("place", pa.string()),
-            ("part", pa.int32()),
-            ("site", pa.string()),
-            ("digest", pa.int64()),
-            ("signature", pa.binary()),
-        ]
-    )
-    for batch in batches:
-        rows = []
-        for fields in batch.to_pylist():
-            for part, signed in enumerate(fields["signed"]):
-                if signed["signature"]:
-                    rank = find.rank_of(Signed(**signed), keep)
-                    rows.append(
-                        {
-                            "id": f"{rank:06d} {fields['place']} {part:06d}",
-                            "place": fields["place"],
-                            "part": part,
-                            "site": fields["site"],
-                            "digest": find.digest_of(signed["signature"]),
-                            "signature": signed["signature"],
-                        }
-                    )
-        yield pa.RecordBatch.from_pylist(rows, schema=schema)
+    def texts(fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        for part, signed in enumerate(fields["signed"]):
+            if signed["signature"]:
+                rank = find.rank_of(Signed(**signed), keep)
+                yield {
+                    "id": f"{rank:06d} {fields['place']} {part:06d}",
+                    "place": fields["place"],
+                    "part": part,
+                    "site": fields["site"],
+                    "digest": find.digest_of(signed["signature"]),
+                    "signature": signed["signature"],
+                }
+
+    return map_rows(batches, TEXTS, texts)
 
 
 def _frame(table: pa.Table) -> pa.Table:
@@ -159,27 +150,19 @@ def _frame(table: pa.Table) -> pa.Table:
 
 
 def _keys(detector: Detector, crawl: Frame, batches: Batches) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        rows = [
-            {"key": key, "id": fields["id"]}
-            for fields in batch.to_pylist()
-            for key in find.keys_of(
-                detector, Signature.from_bytes(fields["signature"]), find.with_site(crawl, fields["frame"])
-            )
-        ]
-        yield pa.RecordBatch.from_pylist(rows, schema=pa.schema([("key", pa.int64()), ("id", pa.string())]))
+    def keys(fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        signature, frame = Signature.from_bytes(fields["signature"]), find.with_site(crawl, fields["frame"])
+        return ({"key": key, "id": fields["id"]} for key in find.keys_of(detector, signature, frame))
+
+    return map_rows(batches, KEYS, keys)
 
 
 def _confirm(detector: Detector, crawl: Frame, batches: Batches) -> Iterator[pa.RecordBatch]:
-    sources = ("id", "other_id", "rank", "is_equal")
-    names = ("id", "other", "rank", "is_equal")
-    types = (pa.string(), pa.string(), pa.int32(), pa.bool_())
-    for batch in batches:
-        rows = []
-        for fields in batch.to_pylist():
-            one, other = (Signature.from_bytes(fields[name]) for name in ("signature", "other_signature"))
-            frames = (find.with_site(crawl, fields["frame"]), find.with_site(crawl, fields["other_frame"]))
-            is_same_site = fields["site"] == fields["other_site"]
-            if fields["is_equal"] or detector.is_replica(one, other, frames, is_same_site):
-                rows.append({name: fields[source] for name, source in zip(names, sources, strict=True)})
-        yield pa.RecordBatch.from_pylist(rows, schema=pa.schema(zip(names, types, strict=True)))
+    def confirmed(fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        one, other = (Signature.from_bytes(fields[name]) for name in ("signature", "other_signature"))
+        frames = (find.with_site(crawl, fields["frame"]), find.with_site(crawl, fields["other_frame"]))
+        is_same_site = fields["site"] == fields["other_site"]
+        if fields["is_equal"] or detector.is_replica(one, other, frames, is_same_site):
+            yield {**{name: fields[name] for name in ("id", "rank", "is_equal")}, "other": fields["other_id"]}
+
+    return map_rows(batches, CONFIRMED, confirmed)

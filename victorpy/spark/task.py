@@ -11,7 +11,7 @@ import io
 import json
 import pickle
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
@@ -67,13 +67,14 @@ class Form(Enum):
     SIGNED = "the pickled record, until replicas are known"
 
 
-def _schema(*names: str, **types: Any) -> Any:
+def make_schema(*names: str, **types: Any) -> Any:
+    """Return a schema of columns, which are strings if they have no other type."""
     return pa.schema([(name, types.get(name, pa.string())) for name in names])
 
 
-SITE_SCHEMA = _schema("site", "file", "position", "record", position=pa.int64(), record=pa.binary())
+SITE_SCHEMA = make_schema("site", "file", "position", "record", position=pa.int64(), record=pa.binary())
 """Records with their site."""
-SIGNED_SCHEMA = _schema(
+SIGNED_SCHEMA = make_schema(
     *("place", "site", "signed", "description", "ended"),
     signed=pa.list_(pa.struct([("signature", pa.binary()), ("length", pa.int64())])),
     ended=pa.binary(),
@@ -86,7 +87,7 @@ def result_schema(plan: Plan, form: Form) -> Any:
     if form is Form.SIGNED:
         return SIGNED_SCHEMA
     if form is Form.LINES:
-        return _schema("line", "status", "kind", "size", size=pa.int64())
+        return make_schema("line", "status", "kind", "size", size=pa.int64())
     return table_schema(find_output(plan.format).columns)
 
 
@@ -116,6 +117,15 @@ def _in_batches(rows: Iterable[tuple[dict[str, Any], int]], schema: Any) -> Iter
     """Put rows, which come with their sizes, into batches."""
     for batch in constrained_batches(rows, BATCH_BYTES, BATCH_ROWS, get_len=lambda pair: pair[1], strict=False):
         yield pa.RecordBatch.from_pylist([fields for fields, _ in batch], schema=schema)
+
+
+def map_rows(
+    batches: Batches, schema: Any, function: Callable[[dict[str, Any]], Iterable[dict[str, Any]]]
+) -> Iterator[pa.RecordBatch]:
+    """Replace each row by the rows that a function returns for it."""
+    for batch in batches:
+        rows = [row for fields in batch.to_pylist() for row in function(fields)]
+        yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
 def _rows(batches: Batches) -> Iterator[dict[str, Any]]:
@@ -221,29 +231,25 @@ def clean_grouped(plan: Plan, form: Form, site: str, batches: Batches) -> Iterat
 
 def failed_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Return the lines of failed.jsonl for failed rows."""
-    for batch in batches:
-        rows = []
-        for fields in batch.to_pylist():
-            place = place_of(fields["url"], f"{Path(fields['source']).name}-{fields['position']}")
-            record = Record(
-                *(fields["name"], place),
-                url=fields["url"],
-                origin=Origin(fields["source"], fields["position"], is_unread(fields["reason"])),
-            )
-            problem = Problem(Kind(fields["kind"]), fields["reason"])
-            rows.append({"line": json.dumps(describe_failure(record, failure(problem)))})
-        yield pa.RecordBatch.from_pylist(rows, schema=_schema("line"))
+
+    def lines(fields: dict[str, Any]) -> Iterator[dict[str, str]]:
+        place = place_of(fields["url"], f"{Path(fields['source']).name}-{fields['position']}")
+        origin = Origin(fields["source"], fields["position"], is_unread(fields["reason"]))
+        record = Record(fields["name"], place, url=fields["url"], origin=origin)
+        problem = Problem(Kind(fields["kind"]), fields["reason"])
+        yield {"line": json.dumps(describe_failure(record, failure(problem)))}
+
+    return map_rows(batches, make_schema("line"), lines)
 
 
 def replica_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Return the lines of replicas.jsonl for rows with descriptions of a replica and of the record that it repeats."""
-    for batch in batches:
-        values = (
-            {**json.loads(fields["description"]), "repeats": json.loads(fields["decision"])}
-            for fields in batch.to_pylist()
-        )
-        rows = [{"line": as_line(line).decode().removesuffix("\n")} for line in values]
-        yield pa.RecordBatch.from_pylist(rows, schema=_schema("line"))
+
+    def lines(fields: dict[str, Any]) -> Iterator[dict[str, str]]:
+        values = {**json.loads(fields["description"]), "repeats": json.loads(fields["decision"])}
+        yield {"line": as_line(values).decode().removesuffix("\n")}
+
+    return map_rows(batches, make_schema("line"), lines)
 
 
 def finish_signed(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
