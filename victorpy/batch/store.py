@@ -251,11 +251,10 @@ class Store:
         with suppress(OSError):
             self._manifest.close()
 
-    def add_run(self, run: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Store the seconds, pages and bytes of this run so far. Return those of all runs."""
+    def add_run(self, run: Mapping[str, Any]) -> None:
+        """Store the seconds, pages and bytes of this run so far."""
         with self.runs_path.open("a", encoding="ascii") as file:
             file.write(json.dumps(run) + "\n")
-        return self.runs()
 
     def runs(self) -> list[dict[str, Any]]:
         """Return the seconds, pages and bytes of every run: the last line about each."""

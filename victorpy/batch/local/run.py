@@ -200,7 +200,8 @@ class _Run:
                 if isinstance(sink, Folder):
                     sink.delete_old(old_parts, lambda name: not plan.plain or self.stamps.number_of(name) >= 0)
                 shutil.rmtree(store.previous)
-            summary = self.summary(store.counts, store.add_run(self.this_run()))
+            store.add_run(self.this_run())
+            summary = self.summary(store.counts, store.runs())
             if plan.plain and (len(self.stamps) == 1 or plan.make):
                 store.discard()
         except VictorError:
