@@ -12,7 +12,7 @@ from urllib.parse import quote, urljoin
 
 from victorpy.base.parameters import split_names
 from victorpy.base.registry import Registry
-from victorpy.document import STRIDE, Block, Document, Label, Metadata, Role, Spans
+from victorpy.document import STRIDE, Block, Document, Elements, Label, Metadata, Role, Spans
 from victorpy.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -340,6 +340,25 @@ def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:
         joined, joined_label = [block], paragraph if continues else label
     if joined:
         yield Segment(joined_label, tuple(joined))
+
+
+def elements_named(pattern: re.Pattern[str], elements: Elements) -> list[int]:
+    """Return the elements whose class matches a pattern. Each distinct class is searched once."""
+    matches: dict[str, bool] = {"": False}
+    found = []
+    for number, attributes in enumerate(elements.attributes):
+        name = attributes.get("class", "")
+        if name not in matches:
+            matches[name] = pattern.search(name) is not None
+        if matches[name]:
+            found.append(number)
+    return found
+
+
+def facts(page: CleanPage, names: Iterable[str]) -> dict[str, str]:
+    """Return facts about a page: fields of its metadata, or title and address if metadata was not requested."""
+    about = page.metadata or Metadata(title=page.document.title, url=page.document.url)
+    return {name: getattr(about, name) for name in names}
 
 
 def safe_link(href: str, base: str = "") -> str:

@@ -7,9 +7,8 @@ import io
 import re
 from collections.abc import Sequence
 
-from victorpy.document import Metadata
 from victorpy.errors import visible
-from victorpy.outputs.base import CleanPage, output
+from victorpy.outputs.base import CleanPage, facts, output
 from victorpy.outputs.text import render_text
 
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")  # spreadsheets accept wide signs too
@@ -34,6 +33,5 @@ def csv_row(cells: Sequence[str]) -> str:
 @output("csv", ".csv", joins=True, wants_metadata=True, header=csv_row([*_FACTS, "confidence", "text"]))
 def render_csv(page: CleanPage) -> str:
     """CSV: one row per page with its facts and text, safe in spreadsheets."""
-    about = page.metadata or Metadata(title=page.document.title, url=page.document.url)
     confidence = "" if page.confidence is None else f"{page.confidence:.3f}"
-    return csv_row([*(getattr(about, name) for name in _FACTS), confidence, render_text(page)])
+    return csv_row([*facts(page, _FACTS).values(), confidence, render_text(page)])

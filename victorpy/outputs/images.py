@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from victorpy.document import Document, Elements, Label
-from victorpy.outputs.base import Segment, safe_link
+from victorpy.outputs.base import Segment, elements_named, safe_link
 
 # Where scripts that load images late keep the address. A set of addresses has the largest image.
 _SETS = ("data-lazy-srcset", "data-srcset", "srcset")
@@ -80,11 +80,10 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
 def find_captions(images: Sequence[tuple[int, Image]], elements: Elements) -> dict[int, int]:
     """Return the image that each caption element belongs to: the last one before it in the same figure."""
     captions: dict[int, int] = {}
-    for number, (tag, attributes) in enumerate(zip(elements.tag, elements.attributes, strict=True)):
-        if tag != "figcaption" and not ("class" in attributes and _CAPTION.search(attributes["class"])):
-            continue
+    in_figures = {number for number, tag in enumerate(elements.tag) if tag == "figcaption"}
+    for number in sorted(in_figures.union(elements_named(_CAPTION, elements))):
         before = bisect_left(images, number, key=lambda pair: pair[1].element)
-        if not before or tag == "caption":
+        if not before or elements.tag[number] == "caption":
             continue
         image = images[before - 1][1].element
         figure = elements.parent[number]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urljoin
 
 from victorpy.document import Document, Elements, Label
+from victorpy.outputs.base import elements_named
 from victorpy.page.markup import pieces
 
 # Names of classes, ids, roles and relations around references and notes.
@@ -59,9 +60,8 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
     links = dict(_links_within(document))
     inline = {
         number
-        for number, attributes in enumerate(elements.attributes)
-        if "class" in attributes and elements.tag[number] == "span" and _INLINE_NOTE.search(attributes["class"])
-        if elements.stop[number] - number <= _MAX_NOTE_ELEMENTS
+        for number in elements_named(_INLINE_NOTE, elements)
+        if elements.tag[number] == "span" and elements.stop[number] - number <= _MAX_NOTE_ELEMENTS
     }
     candidates = {link: note for link, target in links.items() if (note := _definition(link, target, elements)) >= 0}
     if not candidates and not inline:
@@ -78,7 +78,9 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
             targets = [links[number] for number in range(note, elements.stop[note]) if number in links]
             links_back[note] = min(targets, default=len(elements))
         is_raised = elements.tag[elements.parent[link]] == "sup" or "sup" in elements.tag[link : elements.stop[link]]
-        is_note = _is_named(link, links[link], elements) or (is_raised and links_back[note] <= link)
+        named = (link, elements.parent[link], links[link])
+        is_named = any(_has_name(element, _NOTE_NAME, elements) for element in named)
+        is_note = is_named or (is_raised and links_back[note] <= link)
         if is_note and _MARK.fullmatch(marks[link].strip()):
             found[link] = note
     notes = sorted(set(found.values()))
@@ -177,10 +179,6 @@ def _texts(
     return texts, marks, block_of
 
 
-def _is_named(link: int, target: int, elements: Elements) -> bool:
-    return any(_has_name(element, _NOTE_NAME, elements) for element in (link, elements.parent[link], target))
-
-
 def _has_name(element: int, pattern: re.Pattern[str], elements: Elements) -> bool:
     attributes = elements.attributes[element]
     return any(pattern.search(attributes.get(name, "")) for name in ("class", "id", "role", "rel", "name"))
@@ -206,6 +204,4 @@ def _hidden(
                 outer, parent = parent, elements.parent[parent]
             yield outer
     if inline:
-        for number, attributes in enumerate(elements.attributes):
-            if "class" in attributes and _INLINE_MARK.search(attributes["class"]):
-                yield number
+        yield from elements_named(_INLINE_MARK, elements)

@@ -11,10 +11,11 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from victorpy.document import STRIDE, Block, Document, Elements, Label, Piece
-from victorpy.outputs.base import HEADINGS, CleanPage, KeptBlocks, Segment, joint, safe_link
+from victorpy.outputs.base import HEADINGS, CleanPage, KeptBlocks, Segment, elements_named, joint, safe_link
 from victorpy.outputs.images import Image, find_captions, find_images
 from victorpy.outputs.notes import NO_NOTES, Notes, find_notes
 from victorpy.outputs.tables import Part as TextPart
@@ -157,7 +158,9 @@ class Structure:
         attached = set(notes.blocks)
         if page.by_method and "captions" not in without:
             for caption in captions:
-                attached.update(_caption_blocks(caption, document))
+                blocks = range(document.elements.first_block[caption], document.elements.stop_block[caption])
+                if sum(len(document.texts[number]) for number in blocks) <= _MAX_CAPTION:
+                    attached.update(blocks)
         attached = {number for number in attached if not page.labels[number].is_content}
         if attached:
             labels = (Label.PARAGRAPH if number in attached else label for number, label in enumerate(page.labels))
@@ -184,17 +187,13 @@ class Structure:
         last_items: dict[int, tuple[int, int]] = {}
         known: dict[int, tuple[int, ...]] = {within: ()}
         for part in self.parts if flow is None else flow:
-            if self.notes.blocks and isinstance(part, Segment) and self._is_mark(part):
-                continue
+            is_in_note = isinstance(part, Segment) and part.blocks[0].index in self.notes.blocks
+            if isinstance(part, Segment) and is_in_note and not any(run.text.strip() for run in self.runs(part)):
+                continue  # only the mark of the note
             if len(known) > _MOST_KNOWN:
                 known = {within: ()}
             open_places = self._places(part, open_places, last_items, known)
             yield part, open_places
-
-    def _is_mark(self, segment: Segment) -> bool:
-        """Whether a segment of a note contains only its mark."""
-        is_in_note = segment.blocks[0].index in self.notes.blocks
-        return is_in_note and not any(run.text.strip() for run in self.runs(segment))
 
     def _places(
         self, part: Part, previous: Places, last_items: dict[int, tuple[int, int]], known: dict[int, tuple[int, ...]]
@@ -286,9 +285,9 @@ class Structure:
         """The quotations, and the boxes with notes and warnings, each with GitHub's name of its type."""
         elements = self.document.elements
         boxes = {number: "" for number, tag in enumerate(elements.tag) if tag == "blockquote"}
-        for number, attributes in enumerate(elements.attributes):
-            name = attributes.get("class", "")
-            if name and _BOX.search(name) and elements.tag[number] not in {"p", "span", "a", "button"}:
+        for number in elements_named(_BOX, elements):
+            if elements.tag[number] not in {"p", "span", "a", "button"}:
+                name = elements.attributes[number]["class"]
                 box_type = _BOX_TYPE.search(name)
                 if box_type or _ALWAYS_BOX.search(name):
                     boxes[number] = _BOX_TYPES[box_type[1] if box_type else "note"]
@@ -298,12 +297,9 @@ class Structure:
     def _comments(self) -> dict[int, Place]:
         """The comments of readers."""
         elements = self.document.elements
-        comments = {
-            number
-            for number, attributes in enumerate(elements.attributes)
-            if elements.tag[number] in _COMMENT_TAGS
-            and (_COMMENT.search(attributes.get("class", "")) or attributes.get("itemtype", "").endswith("/Comment"))
-        }
+        items = (number for number, of in enumerate(elements.attributes) if of.get("itemtype", "").endswith("/Comment"))
+        named = chain(elements_named(_COMMENT, elements), items)
+        comments = {number for number in named if elements.tag[number] in _COMMENT_TAGS}
         dates = dict.fromkeys(comments, "")
         author_at: dict[int, int] = {}  # the innermost element with the name of an author
         for comment in comments:
@@ -512,12 +508,6 @@ def _join_links(found: list[Run]) -> list[Run]:
     return found
 
 
-def _caption_blocks(caption: int, document: Document) -> range:
-    """Return the numbers of the blocks of a caption, none if it is too long."""
-    blocks = range(document.elements.first_block[caption], document.elements.stop_block[caption])
-    return blocks if sum(len(document.texts[number]) for number in blocks) <= _MAX_CAPTION else range(0)
-
-
 def _without_inline_notes(found: Iterable[Part], notes: Notes, elements: Elements) -> Iterator[Part]:
     """Take the notes out of segments and put them after each. An empty piece refers to each note.
 
@@ -591,7 +581,10 @@ def _with_images(
         if isinstance(part, Segment) and block:
             if is_replaced:
                 continue
-            if last and captions and _caption_of(block.element, captions, elements) == last.element:
+            caption = block.element if last and captions else -1
+            while caption >= 0 and caption not in captions:
+                caption = elements.parent[caption]
+            if last and captions.get(caption) == last.element:
                 last = last._replace(caption=(*last.caption, part._replace(label=Label.PARAGRAPH)))
                 continue
         if last:
@@ -610,10 +603,3 @@ def _blocks(part: Part) -> Iterator[Block]:
         yield from part.blocks
     elif isinstance(part, Table):
         yield from (block for row in part.rows for cell in row for segment in cell.segments for block in segment.blocks)
-
-
-def _caption_of(element: int, captions: dict[int, int], elements: Elements) -> int:
-    """Return the image whose caption contains an element, or -1."""
-    while element >= 0 and element not in captions:
-        element = elements.parent[element]
-    return captions.get(element, -1)

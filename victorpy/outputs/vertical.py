@@ -6,9 +6,9 @@ import html
 from collections.abc import Iterator
 
 from victorpy.base.words import icu_pieces
-from victorpy.document import Label, Metadata
+from victorpy.document import Label
 from victorpy.errors import require
-from victorpy.outputs.base import CleanPage, output
+from victorpy.outputs.base import CleanPage, facts, output
 from victorpy.outputs.html import start_tag
 from victorpy.outputs.images import Image
 from victorpy.outputs.structure import Structure
@@ -59,9 +59,8 @@ def _words(sentence: str, language: str) -> Iterator[str]:
 
 
 def _document_tag(page: CleanPage) -> str:
-    about = page.metadata or Metadata(title=page.document.title, url=page.document.url)
-    values = {name: " ".join(without_controls(getattr(about, field)).split()) for field, name in _ATTRIBUTES.items()}
-    return start_tag("doc", values)
+    values = facts(page, _ATTRIBUTES).items()
+    return start_tag("doc", {_ATTRIBUTES[name]: " ".join(without_controls(value).split()) for name, value in values})
 
 
 def _paragraphs(page: CleanPage) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from victorpy.base.unicode import xml_text
 from victorpy.document import Metadata
-from victorpy.outputs.base import CleanPage, Segment, output
+from victorpy.outputs.base import CleanPage, Segment, facts, output
 from victorpy.outputs.html import MarkupWriter, start_tag
 from victorpy.outputs.images import Image
 from victorpy.outputs.structure import Place, Places, Structure
@@ -37,9 +37,8 @@ CORPUS = (
 @output("xml", ".xml", wants_metadata=True, joins=True, around=("<docs>\n", "</docs>\n"))
 def render_xml(page: CleanPage) -> str:
     """XML: paragraphs, headings, lists, tables, figures and notes, with the names of TEI but without its header."""
-    about = page.metadata or Metadata(title=page.document.title, url=page.document.url)
-    names = ("url", "title", "author", "date", "language", "site_name")
-    root = start_tag("doc", {name.replace("_", "-"): getattr(about, name) for name in names})
+    about = facts(page, ("url", "title", "author", "date", "language", "site_name"))
+    root = start_tag("doc", {name.replace("_", "-"): value for name, value in about.items()})
     lines = [root, *XmlWriter(Structure.of(page)).flow(), "</doc>"]
     return xml_text("\n".join(lines)) + "\n"
 
