@@ -252,6 +252,8 @@ def test_huge_span_is_bounded():
         ("<ol><li value=7>a<li>b</ol>", "7. a\n8. b\n"),
         ("<ul><li><input type=checkbox checked> a<li><input type=checkbox> b</ul>", "- [x] a\n- [ ] b\n"),
         ("<p>H<sub>2</sub>O and <del>tea</del></p>", "H<sub>2</sub>O and ~~tea~~\n"),
+        ("<p>Hot <del>tea<sup>TM</sup></del> <b>and</b> <s>x</s>", "Hot ~~tea<sup>TM</sup>~~ **and** ~~x~~\n"),
+        ("<p>Hot <del>tea<i>pot</i></del> is", "Hot ~~tea~~*~~pot~~* is\n"),
         ("<p>soft\u00adhyphen and zero\u200bwidth</p>", "softhyphen and zerowidth\n"),
         ('<p><a href="http://t.example/">a</a> <a href="http://t.example/">b</a></p>', "[a b](http://t.example/)\n"),
         ("<pre><ol><li>a<li>  b</ol></pre>", "```\na\n  b\n```\n"),

@@ -41,7 +41,7 @@ _QUOTE = "> "
 _MAX_ITEM_NUMBER = 999_999_999
 _HARD_BREAK = "  \n"  # all Markdown dialects support it, and unlike a backslash it adds no visible character
 _DELIMITERS = {"bold": "**", "italic": "*"}
-_WRAPPED = {"strike": "~~{}~~", "sub": "<sub>{}</sub>", "sup": "<sup>{}</sup>"}
+_WRAPPED = {"sub": "<sub>{}</sub>", "sup": "<sup>{}</sup>", "strike": "~~{}~~"}  # innermost first
 _CODE = frozenset(["code"])
 _NO_STYLES: frozenset[str] = frozenset()
 _PLAIN = Run("", _NO_STYLES, "")
@@ -263,8 +263,9 @@ def _write_span(span: _Span) -> str:
     if "code" in span.styles:
         return _with_space_of(span.text, _code(inner))
     written = _escape(inner)
-    for style in _WRAPPED.keys() & span.styles:
-        written = _WRAPPED[style].format(written)
+    for style, wrapped in _WRAPPED.items():
+        if style in span.styles:
+            written = wrapped.format(written)
     return _with_space_of(span.text, written)
 
 
@@ -312,7 +313,10 @@ def _emphasise(spans: Sequence[_Span], before: str = " ", after: str = " ") -> s
     """
     styles = _NO_STYLES.union(*[span.styles for span in spans])
     if styles.isdisjoint(_DELIMITERS):
-        return "".join(map(_write_span, spans))
+        written: list[str] = []
+        for span in spans:
+            _append(written, span)
+        return "".join(written)
     for style in _DELIMITERS:
         if style in styles:
             spans = _narrow(spans, style, before, after)
@@ -395,8 +399,17 @@ def _write_delimiters(spans: Sequence[_Span]) -> str:
             started.sort(key=ends.__getitem__, reverse=True)
         open_styles += started
         written += [_DELIMITERS[style] for style in [*reversed(ending), *started]]
-        written.append(_write_span(span))
+        _append(written, span)
     return "".join([*written, *[_DELIMITERS[style] for style in reversed(open_styles)]])
+
+
+def _append(written: list[str], span: _Span) -> None:
+    """Write a span after others. If both are struck out, they share their delimiters."""
+    text = _write_span(span)
+    if text.startswith("~~") and written and written[-1].endswith("~~"):
+        written[-1] = written[-1].removesuffix("~~")
+        text = text.removeprefix("~~")
+    written.append(text)
 
 
 def _table(table: Table, structure: Structure) -> str:
