@@ -83,8 +83,7 @@ def score_site(labeller: Labeller, pages: Sequence[GoldPage], documents: Sequenc
     """Return the mean word F1 of a site's pages, or the share of values that are kept."""
     present, kept, f1s = 0, 0, []
     for page, document in zip(pages, documents, strict=True):
-        labelling = labeller.label(document)
-        text = CleanPage(document, labelling.labels, spans=labelling.spans).text
+        text = CleanPage.of(document, labeller.label(document)).text
         if not has_values:
             f1s.append(word_f1(text, page.text).f1)
             continue

@@ -58,6 +58,7 @@ def _read(
     url: str | None,
     content_type: str | None,
     source: str,
+    *,
     metadata: bool,
     layout: bool,
     annotation: bool,
@@ -203,30 +204,34 @@ class Cleaner:
         >>> Cleaner.load().document(html, parts=Parts.of(exclude="links")).to("markdown")
         'Tea is hot. It is made by pouring water over the leaves of the tea bush.\\n'
         """
-        document, about, markup = _read(*(page, self.config, url, content_type, source, metadata, layout, annotation))
+        document, about, markup = _read(
+            page, self.config, url, content_type, source, metadata=metadata, layout=layout, annotation=annotation
+        )
         labeller = self.labeller
         is_large = len(document.texts) > MOST_BLOCKS
         if is_large:
             trim_memory()  # of the tree
-        shown: Features = ()
+        block_features: Features = ()
         columns = None
         if features:
-            found, shown = labeller.label_with_features(document)
+            labelling, block_features = labeller.label_with_features(document)
         else:
-            found, columns = labeller.label_with_columns(document)
+            labelling, columns = labeller.label_with_columns(document)
         trees = labeller.role_trees if isinstance(labeller, ModelLabeller) else None
         block_roles: tuple[Role, ...] = ()
         if roles or "roles" in parts.included:
             from victorpy.model.roles import assign_roles  # only on request
 
-            block_roles = assign_roles(document, found.labels, columns, trees)
+            block_roles = assign_roles(document, labelling.labels, columns, trees)
         if is_large:
             trim_memory()  # of arrays
-        if found.warnings:
-            document = replace(document, losses=document.losses + found.warnings)
-        cleaned = CleanPage(
-            *(document, found.labels, found.probabilities, found.content, found.confidence, shown, about),
-            spans=found.spans,
+        if labelling.warnings:
+            document = replace(document, losses=document.losses + labelling.warnings)
+        cleaned = CleanPage.of(
+            document,
+            labelling,
+            features=block_features,
+            metadata=about,
             layout=markup,
             by_method=True,
             roles=block_roles,
@@ -253,8 +258,12 @@ class Cleaner:
         """
         output = find_output(format)
         cleaned = self.document(
-            *(page, url, content_type, ""),
-            *(output.wants_features, needs_metadata(output, parts), output.wants_layout),
+            page,
+            url,
+            content_type,
+            features=output.wants_features,
+            metadata=needs_metadata(output, parts),
+            layout=output.wants_layout,
             parts=parts,
         )
         return output.alone(cleaned)

@@ -86,9 +86,6 @@ def _clean_by_other(name: str, content: bytes, page: CleanPage, cleaner: Cleaner
         if other.labeller.learns_from is LearnsFrom.SITE:
             raise DataError(f"--against {name} is not possible: this method learns from several pages of a site")
         if other.config.cuts == cleaner.config.cuts:
-            labelling = other.labeller.label(page.document)
-            return CleanPage(
-                *(page.document, labelling.labels, labelling.probabilities, labelling.content), spans=labelling.spans
-            )
+            return CleanPage.of(page.document, other.labeller.label(page.document))
         text = other.clean(content)
     return CleanPage(page.document, align(page.document, [Gold(text)], cleaner.config.cuts.block_level))

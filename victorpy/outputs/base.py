@@ -12,7 +12,7 @@ from urllib.parse import quote, urljoin
 
 from victorpy.base.parameters import split_names
 from victorpy.base.registry import Registry
-from victorpy.document import STRIDE, Block, Document, Elements, Label, Metadata, Role, Spans
+from victorpy.document import STRIDE, Block, Document, Elements, Label, Labelling, Metadata, Role, Spans
 from victorpy.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -76,6 +76,19 @@ class CleanPage:
     """Parts that formats leave out: ``images``, ``links``, ``formatting``, ``captions``, ``notes``."""
     language: str = ""
     """Detected language of the kept text, if metadata was requested."""
+
+    @classmethod
+    def of(cls, document: Document, labelling: Labelling, **values: Any) -> CleanPage:
+        """Return a page with a labeller's result. `values` are further fields."""
+        return cls(
+            document,
+            labelling.labels,
+            labelling.probabilities,
+            labelling.content,
+            labelling.confidence,
+            spans=labelling.spans,
+            **values,
+        )
 
     def __repr__(self) -> str:
         kept = sum(label.is_content for label in self.labels)

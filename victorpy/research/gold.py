@@ -71,8 +71,7 @@ class LabelledPage:
 
     def output_text(self, labelling: Labelling) -> str:
         """Return the text that a labeller keeps, in CleanEval's format."""
-        page = CleanPage(self.document, labelling.labels, spans=labelling.spans)
-        return render_cleaneval(page).partition("\n")[2]
+        return render_cleaneval(CleanPage.of(self.document, labelling)).partition("\n")[2]
 
 
 def load_gold(specs: Iterable[str], config: Config, warn: Warn, site_key: str = SITE_KEYS[0]) -> list[LabelledPage]:

@@ -282,7 +282,7 @@ def _read(page: MinedPage, config: Config) -> Document:
 
 def _kept_text(document: Document, labelling: Labelling) -> str:
     """Return the text of the kept blocks, joined as in the page."""
-    blocks = [block for block, _ in KeptBlocks(CleanPage(document, labelling.labels, spans=labelling.spans))]
+    blocks = [block for block, _ in KeptBlocks(CleanPage.of(document, labelling))]
     parts = [blocks[0].text] if blocks else []
     for previous, block in pairwise(blocks):
         parts += [joint(previous, block), block.text]

@@ -135,12 +135,8 @@ def write_views(
     files = {}
     for number, result in enumerate(worst, 1):
         page = by_name[result.data, result.name]
-        labels = result.labelling
         features = labeller.features(page.document) if labeller else ()
-        clean = CleanPage(
-            *(page.document, labels.labels, labels.probabilities, labels.content, labels.confidence, features),
-            spans=labels.spans,
-        )
+        clean = CleanPage.of(page.document, result.labelling, features=features)
         safe_name = re.sub(r"[^\w.-]+", "-", result.name)[-60:]
         file = f"{number:02}-{safe_name}.html"
         column = method or f"fold {result.fold + 1}"
