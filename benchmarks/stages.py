@@ -30,6 +30,7 @@ from victorpy.model.decoder import Decoder
 from victorpy.model.evidence import Evidence, Keeping, stage
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import Lexicon
+from victorpy.model.evidence.net import Net
 from victorpy.model.evidence.trees import Forest
 from victorpy.model.labeller import ModelLabeller
 from victorpy.outputs import OUTPUTS
@@ -101,6 +102,7 @@ def stage_clocks(clock: Clock, evidence: Evidence | None) -> ExitStack:
         (Inputs, "matrix", "features of the trees"),
         (Lexicon, "columns", "lexicon"),
         (Forest, "log_odds", lambda forest, *_: f"trees, layer {layer[id(forest)]}"),
+        (Net, "log_odds", "net"),
         (stage, "context", "context"),
         (labeller, "encode", "features of the CRF"),
         (Tables, "states", "states of the CRF"),

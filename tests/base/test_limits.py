@@ -23,6 +23,7 @@ from victorpy.errors import ConfigError, suggest
         ("evidence-layers", ["1", "5"], ["0", "6"]),
         ("evidence-folds", ["2", "50"], ["1", "51"]),
         ("evidence-forests", ["1", "20"], ["0", "21"]),
+        ("evidence-net", ["1", "256"], ["0", "257"]),
         ("evidence-blocks", ["1", "2.5"], ["0.9"]),
         ("evidence-param-*", ["0"], ["-0.1"]),
         ("kinds-param-*", ["0"], ["-0.1"]),

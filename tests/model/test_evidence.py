@@ -765,6 +765,20 @@ def test_config_sets_the_number_of_layers(small, tmp_path, layers):
     assert loaded.label(document) == trained.labeller.label(document)
 
 
+def test_a_net_is_averaged_with_the_trees(small):
+    evidence = small.trained.labeller.stages_.evidence
+    page = Columns(small.pages[1].document, small.config)
+    alone, found = replace(evidence, net=None).judge(page), evidence.judge(page)
+    by_net = evidence.net.log_odds(alone.inputs, page.words + 0.5)
+    assert found.log_odds == pytest.approx(0.6 * alone.log_odds + 0.4 * by_net)
+    assert np.abs(by_net - alone.log_odds).max() > 0.1
+
+
+def test_a_page_without_blocks_has_no_log_odds(small):
+    page = Columns(read_document("", small.config), small.config)
+    assert len(small.trained.labeller.stages_.evidence.judge(page).log_odds) == 0
+
+
 def test_training_weight_of_a_page_does_not_depend_on_its_length():
     short, long = columns("<p>a b</p><p>c</p>"), columns("<p>a b c</p>" * 300)
     assert training_weights(short).sum() == pytest.approx(training_weights(long).sum())
@@ -824,7 +838,7 @@ def test_a_model_is_saved_the_same_byte_for_byte(small, tmp_path, way):
     again.save(tmp_path / "again")
     files = sorted(path.name for path in small.path.iterdir())
     assert sorted(path.name for path in (tmp_path / "again").iterdir()) == files
-    assert {"evidence.tpl", "lexicon.tsv", "trees.npy"} < set(files)
+    assert {"evidence.tpl", "lexicon.tsv", "trees.npy", "net.npy"} < set(files)
     for name in files:
         assert (tmp_path / "again" / name).read_bytes() == (small.path / name).read_bytes(), name
 
@@ -920,7 +934,7 @@ def copied(small, tmp_path):
     return Path(shutil.copytree(small.path, tmp_path / "model"))
 
 
-@pytest.mark.parametrize("name", ["trees.npy", "lexicon.tsv", "evidence.tpl"])
+@pytest.mark.parametrize("name", ["trees.npy", "net.npy", "lexicon.tsv", "evidence.tpl"])
 @pytest.mark.parametrize("damage", [lambda old: old[: len(old) // 2], lambda old: old + b"\n", lambda old: b"", None])
 def test_a_damaged_or_missing_file_is_a_model_error(copied, name, damage):
     if damage is None:
@@ -951,6 +965,7 @@ def test_a_rewritten_model_is_read(copied):
     [
         ("trees.npy", b""),
         ("trees.npy", b"no trees at all"),
+        ("net.npy", b"no net"),
         ("lexicon.tsv", b"word\ttea\n"),
         ("lexicon.tsv", b"sign\ttea\t1.0\n"),
         ("lexicon.tsv", b"word\ttea\tmuch\n"),
@@ -958,7 +973,7 @@ def test_a_rewritten_model_is_read(copied):
         ("evidence.tpl", b"%x[0,wrods]\n"),
         ("evidence.tpl", b"%x[0,words]%x[0,words]\n"),
     ],
-    ids=["empty trees", "no trees", "two columns", "unknown kind", "no number", "no UTF-8", "feature", "pair"],
+    ids=["empty trees", "no trees", "no net", "two columns", "unknown kind", "no number", "no UTF-8", "feature", "pair"],
 )
 def test_unreadable_files_with_valid_digests_are_a_model_error(copied, name, content):
     rewrite(copied, name, content)

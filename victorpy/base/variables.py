@@ -111,6 +111,7 @@ VARIABLES: dict[str, Variable] = {
     "evidence-layers": Variable(_number(1, 5, whole=True), single=True),
     "evidence-folds": Variable(_number(2, 50, whole=True), single=True),
     "evidence-forests": Variable(_number(1, 20, whole=True), single=True),
+    "evidence-net": Variable(_number(1, 256, whole=True), single=True),
     "evidence-blocks": Variable(_number(1), single=True),
     "evidence-param-*": Variable(_number(0), single=True),
     "kinds": Variable(_one_of("trees"), single=True),

@@ -7,6 +7,7 @@ model.crfsuite   the same weights in crfsuite's format
 evidence.tpl     with evidence: trees, the inputs of the trees
 lexicon.tsv      with evidence: trees, the log-odds of names and words
 trees.npy        with evidence: trees, the trees
+net.npy          with evidence-net, the net beside the trees
 adaptation.tsv   in an adapted model, the log-odds of names and words on the user's pages
 adaptation.npy   in an adapted model, the trees added to those of the model
 kinds.tpl        with kinds: trees, the inputs of the trees for kinds
@@ -37,7 +38,7 @@ from victorpy.model.evidence.adaptation import LEXICON_FILE as ADAPTED_LEXICON_F
 from victorpy.model.evidence.adaptation import TREES_FILE as ADAPTED_TREES_FILE
 from victorpy.model.evidence.adaptation import Adaptation
 from victorpy.model.evidence.kinds import KINDS_FILE, Kinds
-from victorpy.model.evidence.stage import LEXICON_FILE, TREES_FILE
+from victorpy.model.evidence.stage import LEXICON_FILE, NET_FILE, TREES_FILE
 from victorpy.model.labeller import ModelLabeller, Stages
 from victorpy.model.role_trees import ROLES_FILE, RoleTrees
 from victorpy.model.template import load_template
@@ -145,6 +146,7 @@ def load_model(name: str | Path = DEFAULT, allow_code: bool = False) -> Model:
         config = read_config(directory / "config.conf", digests, allow_code)
         load_modules(config)
         _check_files(digests, *([LEXICON_FILE, TREES_FILE] if config.get("evidence") else []))
+        _check_files(digests, *([NET_FILE] if config.get("evidence") and config.get("evidence-net") else []))
         _check_files(digests, *([KINDS_FILE] if config.get("kinds") else []))
         labels = tuple(Label(label) for label in meta["labels"])
         if len(set(labels)) < len(labels):

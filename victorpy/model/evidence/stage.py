@@ -1,4 +1,4 @@
-"""Run, train, save and load the lexicon and the layers of trees."""
+"""Run, train, save and load the lexicon, the layers of trees and the net."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.config import Config
 from victorpy.model.evidence.context import COLUMNS as CONTEXT_COLUMNS
 from victorpy.model.evidence.context import context
-from victorpy.model.evidence.cut import TITLE_SHARE
+from victorpy.model.evidence.cut import TITLE_SHARE, block_weights
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
 from victorpy.model.evidence.lexicon import FEWEST_SITES, Lexicon, Poll, Votes, spell
+from victorpy.model.evidence.net import SHARE, Example, Net, train_net
 from victorpy.model.evidence.trees import Forest, Matrix, average, constant, grow, learners, mix, tree_settings
 from victorpy.sites.grouping import make_folds
 
 LEXICON_FILE = "lexicon.tsv"
 TREES_FILE = "trees.npy"
+NET_FILE = "net.npy"
 
 Report = Callable[[str], None]
 """Called with a message about each step of training."""
@@ -55,11 +57,15 @@ class Findings:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A lexicon and layers of trees. Each layer sees the predictions of the previous one for the whole page."""
+    """A lexicon, layers of trees, and a net beside the last layer.
+
+    Each layer sees the predictions of the previous one for the whole page.
+    """
 
     inputs: Inputs
     lexicon: Lexicon
     layers: tuple[Layer, ...]
+    net: Net | None = None
 
     def judge(self, page: Columns) -> Findings:
         """Find each block's log-odds of being content."""
@@ -71,7 +77,7 @@ class Evidence:
         for layer in self.layers[1:]:
             matrix[own:] = context(page, log_odds)
             log_odds = add_log_odds(layer, matrix)
-        return Findings(log_odds, matrix)
+        return Findings(average_with(self.net, log_odds, matrix, page), matrix)
 
     @property
     def input_count(self) -> int:
@@ -83,6 +89,9 @@ class Evidence:
         with (directory / TREES_FILE).open("wb") as file:
             for forest in itertools.chain.from_iterable(self.layers):
                 forest.save(file)
+        if self.net is not None:
+            with (directory / NET_FILE).open("wb") as file:
+                self.net.save(file)
 
     @classmethod
     def load(cls, directory: Path, config: Config) -> Evidence:
@@ -95,12 +104,23 @@ class Evidence:
         ]
         if any(len(forest.bias) != 1 for layer in layers for forest in layer):
             raise ValueError("its trees for content have several classes")
-        return cls(inputs, lexicon, tuple(layers))
+        net = None
+        if _net_width(config):
+            file = io.BytesIO(read_bounded(directory / NET_FILE, MOST_BYTES))
+            net = Net.load(file, _input_count(inputs, len(layers) - 1))
+        return cls(inputs, lexicon, tuple(layers), net)
 
 
 def add_log_odds(layer: Layer, matrix: Matrix) -> Floats:
     """Add up the log-odds of a layer's forests."""
     return np.asarray(sum(forest.log_odds(matrix) for forest in layer))
+
+
+def average_with(net: Net | None, log_odds: Floats, matrix: Matrix, page: Columns) -> Floats:
+    """Average the log-odds of the trees with those of the net, if there is one."""
+    if net is None or not page.count:
+        return log_odds
+    return (1 - SHARE) * log_odds + SHARE * net.log_odds(matrix, block_weights(page))
 
 
 def _input_count(inputs: Inputs, layer: int) -> int:
@@ -109,6 +129,10 @@ def _input_count(inputs: Inputs, layer: int) -> int:
 
 def _layer_count(config: Config) -> int:
     return int(config.one("evidence-layers", "2"))
+
+
+def _net_width(config: Config) -> int:
+    return int(config.one("evidence-net", "0"))
 
 
 @dataclass(frozen=True)
@@ -175,23 +199,36 @@ def fit_evidence(
             averages.append(average(forests))
         return mix(averages)
 
+    def train_net_on(chosen: Sequence[int]) -> Net | None:
+        """Train the net of the config on pages."""
+        examples = []
+        for page in chosen:
+            weight = training_weights(pages[page]) * factors[page] * without_headline(pages[page])
+            if weight.any():
+                examples.append(Example(matrices[page], content[page], weight, block_weights(pages[page])))
+        lexicon_rows = slice(inputs.count, own_rows)
+        return train_net(examples, _net_width(config), lexicon_rows) if _net_width(config) and examples else None
+
     for layer in range(layer_count):
+        is_last = layer == layer_count - 1
         name = f"layer {layer + 1} of {layer_count}"
         if layer:
             for number, page in enumerate(pages):
                 matrices[number] = np.vstack([matrices[number][:own_rows], context(page, log_odds[number])])
         for fold in range(folds):
             report(f"evidence: {name}, fold {fold + 1} of {folds}")
-            forests = grow_on([number for number in range(len(pages)) if fold_of[number] != fold])
-            for number in range(len(pages)):
+            others = [number for number in range(len(pages)) if fold_of[number] != fold]
+            forests, net = grow_on(others), train_net_on(others) if is_last else None
+            for number, page in enumerate(pages):
                 if fold_of[number] == fold:
-                    log_odds[number] = add_log_odds(forests, matrices[number])
+                    found = add_log_odds(forests, matrices[number])
+                    log_odds[number] = average_with(net, found, matrices[number], page)
         report(f"evidence: {name}, all pages")
-        is_last = layer == layer_count - 1
         layers.append(grow_on(range(len(pages)), int(config.one("evidence-forests", "1")) if is_last else 1))
     tables = make_lexicon(votes).tables
     lexicon = Lexicon(tables, spell(tables, pages))
-    return Fitted(Evidence(inputs, lexicon, tuple(layers)), list(map(Findings, log_odds, matrices)))
+    evidence = Evidence(inputs, lexicon, tuple(layers), train_net_on(range(len(pages))))
+    return Fitted(evidence, list(map(Findings, log_odds, matrices)))
 
 
 def _first_inputs(
