@@ -973,7 +973,17 @@ def test_a_rewritten_model_is_read(copied):
         ("evidence.tpl", b"%x[0,wrods]\n"),
         ("evidence.tpl", b"%x[0,words]%x[0,words]\n"),
     ],
-    ids=["empty trees", "no trees", "no net", "two columns", "unknown kind", "no number", "no UTF-8", "feature", "pair"],
+    ids=[
+        "empty trees",
+        "no trees",
+        "no net",
+        "two columns",
+        "unknown kind",
+        "no number",
+        "no UTF-8",
+        "feature",
+        "pair",
+    ],
 )
 def test_unreadable_files_with_valid_digests_are_a_model_error(copied, name, content):
     rewrite(copied, name, content)

@@ -92,6 +92,8 @@ def test_blocks_without_weight_are_not_learned():
     others = [page._replace(training_weight=np.zeros(30)) for page in pages]
     nets = [train_net([*pages, *added], 4, slice(0, 0)) for added in (turned, others)]
     assert nets[0].first.tolist() == nets[1].first.tolist()
+    nothing = train_net(others, 4, slice(0, 0))
+    assert not Net.load(saved(nothing), 3).log_odds(pages[0].matrix, np.ones(30)).any()
 
 
 def saved(net: Net) -> io.BytesIO:
@@ -111,7 +113,7 @@ def test_a_saved_net_is_read_again():
     ("change", "message"),
     [
         ({"first": np.zeros((6, 5), dtype=np.float32)}, "do not match"),
-        ({"scale": np.zeros(7, dtype=np.float32)}, "do not match"),
+        ({"scale": np.full(7, -1, dtype=np.float32)}, "do not match"),
         ({"last": np.full(5, np.nan, dtype=np.float32)}, "not all numbers"),
         ({"last": np.zeros(5, dtype=np.int64)}, "type int64"),
         ({"kernels": np.zeros((0, 15, 5), dtype=np.float32)}, "no layers"),

@@ -32,6 +32,9 @@ _LAYERS = 4
 _HIGHEST = 4.0
 """Inputs are limited to this number of standard deviations."""
 
+_NARROWEST = 1e-3
+"""The smallest standard deviation of an input."""
+
 _STRIDE = 128
 """Number of blocks multiplied at a time. BLAS starts threads for larger products, which costs more than it saves."""
 
@@ -87,7 +90,7 @@ class Net:
         inputs = np.log1p(np.abs(matrix))
         np.copysign(inputs, matrix, out=inputs)
         inputs -= self.center[:, None]
-        inputs /= self.scale[:, None]
+        inputs /= np.maximum(self.scale, _NARROWEST)[:, None]
         return np.ascontiguousarray(np.clip(inputs, -_HIGHEST, _HIGHEST, out=inputs).T)
 
     def run(self, inputs: Matrix, weight: Matrix, starts: Counts, tape: list[Any] | None = None) -> Floats:
@@ -160,7 +163,7 @@ class Net:
         if not (0 < layers <= MOST_LAYERS and 0 < width <= WIDEST):
             raise ValueError("its net has no layers, too many, or too wide ones")
         shapes = [array.shape for array in arrays.values()]
-        if shapes != _shapes(inputs, width, layers) or not (arrays["scale"] > 0).all():
+        if shapes != _shapes(inputs, width, layers) or not (arrays["scale"] >= 0).all():
             raise ValueError("the arrays of its net do not match")
         return cls(**arrays)
 
@@ -198,6 +201,10 @@ def train_net(pages: Sequence[Example], width: int, group: slice, seed: int = 1)
     """Train a net with the Adam method. `group` are the inputs of the lexicon, which are often left out together."""
     random = np.random.default_rng(seed)
     inputs = len(pages[0].matrix)
+    known = [page for page in pages if page.training_weight.any()]
+    if not known:
+        return Net(*(np.zeros(shape, dtype=np.float32) for shape in _shapes(inputs, width, _LAYERS)))
+    pages = known
     center, scale = _scales(pages, random)
     spreads = [inputs, 0, width, 0, 12 * width, 0, width, 0]  # 1 / variance of the initial weights; 0: all zero
     arrays = [
@@ -238,7 +245,7 @@ def _scales(pages: Sequence[Example], random: np.random.Generator) -> tuple[Matr
     sample = np.copysign(np.log1p(np.abs(sample)), sample)
     count = max(sample.shape[1], 1)
     center = sample.sum(axis=1) / count
-    scale = np.sqrt(np.square(sample - center[:, None]).sum(axis=1) / count) + 1e-3
+    scale = np.sqrt(np.square(sample - center[:, None]).sum(axis=1) / count) + _NARROWEST
     return center.astype(np.float32), scale.astype(np.float32)
 
 

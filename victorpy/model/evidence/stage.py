@@ -200,14 +200,14 @@ def fit_evidence(
         return mix(averages)
 
     def train_net_on(chosen: Sequence[int]) -> Net | None:
-        """Train the net of the config on pages."""
+        """Train the net of the config on pages, if it has one."""
+        if not (_net_width(config) and chosen):
+            return None
         examples = []
         for page in chosen:
             weight = training_weights(pages[page]) * factors[page] * without_headline(pages[page])
-            if weight.any():
-                examples.append(Example(matrices[page], content[page], weight, block_weights(pages[page])))
-        lexicon_rows = slice(inputs.count, own_rows)
-        return train_net(examples, _net_width(config), lexicon_rows) if _net_width(config) and examples else None
+            examples.append(Example(matrices[page], content[page], weight, block_weights(pages[page])))
+        return train_net(examples, _net_width(config), slice(inputs.count, own_rows))
 
     for layer in range(layer_count):
         is_last = layer == layer_count - 1
