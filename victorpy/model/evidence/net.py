@@ -109,10 +109,11 @@ class Net:
                 added = np.maximum(_times(mean, self.page) + self.page_bias, 0)
                 record((mean, added, total))
                 values = values + np.repeat(added, sizes, axis=0)
-            before, after = _neighbours(sizes, 1 << layer)
-            around = np.hstack([_at(values, before), values, _at(values, after)])
-            added = np.maximum(_times(around, kernel) + self.kernel_biases[layer], 0)
-            record((around, added, before, after))
+            around = np.hstack([_moved(values, 1 << layer, sizes), values, _moved(values, -1 << layer, sizes)])
+            added = _times(around, kernel)
+            added += self.kernel_biases[layer]
+            np.maximum(added, 0, out=added)
+            record((around, added))
             values = values + added
         record(values)
         return np.asarray(values @ self.last + self.last_bias, dtype=np.float64)
@@ -122,24 +123,24 @@ class Net:
     ) -> dict[str, Matrix]:
         """Return the gradients of all weights, given the slope of the loss at the log-odds."""
         found: dict[str, Matrix] = {}
+        sizes = np.diff(starts, append=len(slope))
         values = tape.pop()
         width = values.shape[1]
         found["last"], found["last_bias"] = slope @ values, slope.sum(keepdims=True)
         slopes = slope[:, None] * self.last
         kernels, biases = np.empty_like(self.kernels), np.empty_like(self.kernel_biases)
         for layer in reversed(range(len(self.kernels))):
-            around, added, before, after = tape.pop()
+            around, added = tape.pop()
             inner = slopes * (added > 0)
             kernels[layer], biases[layer] = around.T @ inner, inner.sum(axis=0)
             back = _times(inner, self.kernels[layer].T)
             # A block is the earlier neighbour of its later neighbour, and the other way round.
-            slopes = slopes + back[:, width : 2 * width] + _at(back[:, :width], after)
-            slopes += _at(back[:, 2 * width :], before)
+            slopes = slopes + back[:, width : 2 * width] + _moved(back[:, :width], -1 << layer, sizes)
+            slopes += _moved(back[:, 2 * width :], 1 << layer, sizes)
             if layer == self._middle:
                 mean, added, total = tape.pop()
                 inner = np.add.reduceat(slopes, starts, axis=0) * (added > 0)
                 found["page"], found["page_bias"] = mean.T @ inner, inner.sum(axis=0)
-                sizes = np.diff(starts, append=len(slope))
                 slopes = slopes + np.repeat(inner @ self.page.T / total, sizes, axis=0) * weight[:, None]
         inner = slopes * (tape.pop() > 0)
         found["first"], found["first_bias"] = inputs.T @ inner, inner.sum(axis=0)
@@ -182,19 +183,17 @@ def _times(rows: Matrix, weights: Matrix) -> Matrix:
     return product
 
 
-def _neighbours(sizes: Counts, distance: int) -> tuple[Counts, Counts]:
-    """Return the blocks at a distance before and after each block, or -1 outside of its page."""
-    position = np.arange(sizes.sum())
-    stop = np.repeat(np.cumsum(sizes), sizes)
-    before = np.where(position - distance >= stop - np.repeat(sizes, sizes), position - distance, -1)
-    return before, np.where(position + distance < stop, position + distance, -1)
-
-
-def _at(values: Matrix, blocks: Counts) -> Matrix:
-    """Return the values of blocks, and zeros where the block is -1."""
-    chosen = values[blocks]
-    chosen[blocks < 0] = 0
-    return chosen
+def _moved(values: Matrix, distance: int, sizes: Counts) -> Matrix:
+    """Move the values of each page down by a distance, or up if it is negative. Zeros take their place."""
+    moved = np.zeros_like(values)
+    here, there = slice(max(distance, 0), min(distance, 0) or None), slice(max(-distance, 0), min(-distance, 0) or None)
+    moved[here] = values[there]
+    if len(sizes) > 1:
+        stop = np.cumsum(sizes)
+        first = stop - sizes if distance > 0 else stop + distance
+        rows = np.repeat(first, abs(distance)) + np.tile(np.arange(abs(distance)), len(sizes))
+        moved[rows[(rows >= 0) & (rows < len(values))]] = 0
+    return moved
 
 
 def train_net(pages: Sequence[Example], width: int, group: slice, seed: int = 1) -> Net:
