@@ -91,7 +91,7 @@ class Net:
         np.copysign(inputs, matrix, out=inputs)
         inputs -= self.center[:, None]
         inputs /= np.maximum(self.scale, _NARROWEST)[:, None]
-        return np.ascontiguousarray(np.clip(inputs, -_HIGHEST, _HIGHEST, out=inputs).T)
+        return np.clip(inputs, -_HIGHEST, _HIGHEST, out=inputs).T
 
     def run(self, inputs: Matrix, weight: Matrix, starts: Counts, tape: list[Any] | None = None) -> Floats:
         """Return the log-odds of the blocks of several pages, given the first block of each page.
@@ -100,19 +100,21 @@ class Net:
         """
         record = tape.append if tape is not None else lambda step: None
         sizes = np.diff(starts, append=len(inputs))
-        values = np.maximum(_times(inputs, self.first) + self.first_bias, 0)
+        values = _positive(_times(inputs, self.first), self.first_bias)
         record(values)
         for layer, kernel in enumerate(self.kernels):
             if layer == self._middle:
                 total = np.add.reduceat(weight, starts)[:, None]
                 mean = cast(Matrix, np.add.reduceat(values * weight[:, None], starts, axis=0) / total)
-                added = np.maximum(_times(mean, self.page) + self.page_bias, 0)
+                added = _positive(_times(mean, self.page), self.page_bias)
                 record((mean, added, total))
                 values = values + np.repeat(added, sizes, axis=0)
-            around = np.hstack([_moved(values, 1 << layer, sizes), values, _moved(values, -1 << layer, sizes)])
-            added = _times(around, kernel)
-            added += self.kernel_biases[layer]
-            np.maximum(added, 0, out=added)
+            around = np.zeros((len(values), kernel.shape[0]), dtype=values.dtype)
+            before, here, after = np.split(around, 3, axis=1)
+            here[:] = values
+            _move(values, 1 << layer, sizes, before)
+            _move(values, -1 << layer, sizes, after)
+            added = _positive(_times(around, kernel), self.kernel_biases[layer])
             record((around, added))
             values = values + added
         record(values)
@@ -125,7 +127,6 @@ class Net:
         found: dict[str, Matrix] = {}
         sizes = np.diff(starts, append=len(slope))
         values = tape.pop()
-        width = values.shape[1]
         found["last"], found["last_bias"] = slope @ values, slope.sum(keepdims=True)
         slopes = slope[:, None] * self.last
         kernels, biases = np.empty_like(self.kernels), np.empty_like(self.kernel_biases)
@@ -133,10 +134,12 @@ class Net:
             around, added = tape.pop()
             inner = slopes * (added > 0)
             kernels[layer], biases[layer] = around.T @ inner, inner.sum(axis=0)
-            back = _times(inner, self.kernels[layer].T)
+            before, here, after = np.split(_times(inner, self.kernels[layer].T), 3, axis=1)
             # A block is the earlier neighbour of its later neighbour, and the other way round.
-            slopes = slopes + back[:, width : 2 * width] + _moved(back[:, :width], -1 << layer, sizes)
-            slopes += _moved(back[:, 2 * width :], 1 << layer, sizes)
+            from_later, from_earlier = np.zeros_like(here), np.zeros_like(here)
+            _move(before, -1 << layer, sizes, from_later)
+            _move(after, 1 << layer, sizes, from_earlier)
+            slopes = slopes + here + from_later + from_earlier
             if layer == self._middle:
                 mean, added, total = tape.pop()
                 inner = np.add.reduceat(slopes, starts, axis=0) * (added > 0)
@@ -183,17 +186,21 @@ def _times(rows: Matrix, weights: Matrix) -> Matrix:
     return product
 
 
-def _moved(values: Matrix, distance: int, sizes: Counts) -> Matrix:
-    """Move the values of each page down by a distance, or up if it is negative. Zeros take their place."""
-    moved = np.zeros_like(values)
-    here, there = slice(max(distance, 0), min(distance, 0) or None), slice(max(-distance, 0), min(-distance, 0) or None)
-    moved[here] = values[there]
+def _positive(values: Matrix, bias: Matrix) -> Matrix:
+    """Add the bias in place, and replace negative values by zero."""
+    values += bias
+    return np.maximum(values, 0, out=values)
+
+
+def _move(values: Matrix, distance: int, sizes: Counts, target: Matrix) -> None:
+    """Write the values of each page to an array of zeros, moved down by a distance, or up if it is negative."""
+    rows = slice(max(distance, 0), min(distance, 0) or None)
+    target[rows] = values[max(-distance, 0) : min(-distance, 0) or None]
     if len(sizes) > 1:
         stop = np.cumsum(sizes)
         first = stop - sizes if distance > 0 else stop + distance
-        rows = np.repeat(first, abs(distance)) + np.tile(np.arange(abs(distance)), len(sizes))
-        moved[rows[(rows >= 0) & (rows < len(values))]] = 0
-    return moved
+        strange = np.repeat(first, abs(distance)) + np.tile(np.arange(abs(distance)), len(sizes))
+        target[strange[(strange >= 0) & (strange < len(values))]] = 0  # values of another page
 
 
 def train_net(pages: Sequence[Example], width: int, group: slice, seed: int = 1) -> Net:
