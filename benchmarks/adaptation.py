@@ -41,6 +41,7 @@ SIZES = (5, 10, 20, 50)
 BATCH = 5
 """Number of pages that the simulated annotator labels before the model is adapted again."""
 MOST_TESTS, MOST_POOL = 30, 60
+LEAST_SPAN = 0.1  # of the axis of word F1, so that small differences look small
 
 
 @dataclass
@@ -145,6 +146,8 @@ def draw(rows: Sequence[dict[str, Any]], figure: Any) -> None:
             means = [np.mean([row["gain"] for row in own if row["pages"] == size] or [0]) for size in sizes]
             if own:
                 axes.plot(sizes, before + np.array(means), style, marker="o", markersize=3, label=order)
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, high - LEAST_SPAN), high)
         axes.set_title(kind)
         axes.set_xlabel("labelled pages")
     plots[0].set_ylabel("word F1 on other pages")
