@@ -89,7 +89,7 @@ class Clock:
 def stage_clocks(clock: Clock, evidence: Evidence | None) -> ExitStack:
     """Put a clock around each stage; leaving the stack removes the clocks."""
     layers = enumerate(evidence.layers if evidence else (), 1)
-    layer = {id(forest): number for number, forests in layers for forest in forests}
+    layer = {id(forest): f"trees, layer {number}" for number, forests in layers for forest in forests}
     stages: list[tuple[Any, str, str | Name]] = [
         (cleaner, "decode", "decode"),
         (cleaner, "_read", "freeing the tree"),
@@ -101,7 +101,7 @@ def stage_clocks(clock: Clock, evidence: Evidence | None) -> ExitStack:
         (Columns, "__init__", "columns"),
         (Inputs, "matrix", "features of the trees"),
         (Lexicon, "columns", "lexicon"),
-        (Forest, "log_odds", lambda forest, *_: f"trees, layer {layer[id(forest)]}"),
+        (Forest, "log_odds", lambda forest, *_: layer.get(id(forest), "trees for roles")),
         (Net, "log_odds", "net"),
         (stage, "context", "context"),
         (labeller, "encode", "features of the CRF"),
