@@ -59,7 +59,7 @@ def poisoned(model, tmp_path_factory):
     (place / "deep.html").write_text("<div>" * 5_000 + "<p>Tea is a drink of leaves and water.")
     ended = clean(
         *(place / "crawl.warc.gz", place / "wide.html", place / "deep.html", "--model", model, "--allow-code", "-j", 2),
-        *("--timeout", 4, "--memory", 300, "-o", place / "out", "--to", "jsonl", "--summary", place / "s.json"),
+        *("--timeout", 1.5, "--memory", 300, "-o", place / "out", "--to", "jsonl", "--summary", place / "s.json"),
     )
     return place, offsets, ended
 
@@ -89,7 +89,7 @@ def test_failures_are_reported_with_position_and_reason(poisoned):
     ]
     words = {line["kind"]: line["reason"] for line in told}
     assert "no tea" in words["internal"]
-    assert words["timeout"] == "took longer than 4 seconds"
+    assert words["timeout"] == "took longer than 1.5 seconds"
     assert "SIGSEGV" in words["crash"]
     assert words["memory"] == "took more than 300 MB of memory"
     for number in AT:

@@ -515,7 +515,7 @@ def test_bad_page_does_not_fail_its_site(tmp_path):
     out = tmp_path / "out"
     plan = Plan(
         *((str(tmp_path / "a.warc.gz"),), out, "jsonl"),
-        **{"make": poisoned_site, "method": Method("sst"), "by_site": True, "limits": Limits(2, deadline=5.0)},
+        **{"make": poisoned_site, "method": Method("sst"), "by_site": True, "limits": Limits(2, deadline=1.0)},
     )
     summary = run_plan(plan, io.StringIO())
     assert (summary["kept"], summary["skipped"], summary["failed"]) == (33, 1, 3)

@@ -138,7 +138,7 @@ def hanging(tmp_path_factory):
         "--shard-records",
         40,
     )
-    assert clean(*options, "-j", 2, "--timeout", 2, "-o", place / "whole").returncode == 1
+    assert clean(*options, "-j", 2, "--timeout", 1, "-o", place / "whole").returncode == 1
     return options, place / "whole"
 
 
@@ -166,7 +166,7 @@ def test_signals_stop_a_run_with_workers(hanging, tmp_path, number, to_all):
     code, stderr = ended(process)
     assert code == 128 + number
     assert stderr.splitlines()[-1].endswith(f"110 pages are safe in {tmp_path}; run the same command to resume")
-    assert clean(*options, "-j", 2, "--timeout", 2, "-o", tmp_path).returncode == 1
+    assert clean(*options, "-j", 2, "--timeout", 1, "-o", tmp_path).returncode == 1
     assert tree(tmp_path) == tree(whole)
 
 
@@ -176,7 +176,7 @@ def test_workers_of_a_killed_run_end_quietly(hanging, tmp_path):
     process.kill()
     code, stderr = ended(process)  # although a worker hangs
     assert (code, len(stderr.splitlines())) == (-signal.SIGKILL, 1), stderr  # the line at the start
-    assert clean(*options, "-j", 2, "--timeout", 2, "-o", tmp_path).returncode == 1
+    assert clean(*options, "-j", 2, "--timeout", 1, "-o", tmp_path).returncode == 1
     assert tree(tmp_path) == tree(whole)
 
 

@@ -83,9 +83,8 @@ def _tex(node: etree._Element) -> str:
         delimited = _DELIMITED.search(text)  # there may be a number beside it
         if delimited:
             return delimited[0]
-        return (
-            text if not len(node) or "\\" in text else ""
-        )  # formulas set in italics and superscripts stay as they are
+        # A formula set in italics and superscripts stays as it is.
+        return text if not len(node) or "\\" in text else ""
     for annotation in node.iter("annotation"):
         if "tex" in annotation.get("encoding", "").lower():
             return annotation.text or ""
