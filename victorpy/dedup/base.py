@@ -27,7 +27,7 @@ NO_WORDS: Words = np.zeros(0, dtype=np.uint32)
 MOST_WORDS = 1_000
 """If a text has more different words, those with the smallest hashes represent it."""
 COMMON_PAGES = 8
-"""A word on so many pages of a sample of the crawl is not rare. A page has fewer near-copies in the sample."""
+"""Number of pages in a sample of the crawl from which on a word is not rare. Few pages have as many near-copies."""
 RAREST = 8
 """Number of words that represent a page without rare words."""
 

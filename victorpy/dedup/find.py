@@ -36,14 +36,14 @@ SAMPLE = 64
 CRAWL_SAMPLE = 4_096
 """Pages that show which words are rare in the crawl."""
 FRAME_SHARE, ALWAYS_SHARE, TITLE_SHARE, FRAME_PAGES = 0.2, 0.8, 0.5, 8
-"""A word of the frame is on this share of the sample's pages or in this share of their titles, and on so many pages."""
+"""Minimum shares of the sample's pages and titles that have a word of the frame, and minimum number of these pages."""
 FIRST = 16
-"""A text is paired with so many of the first texts with the same key."""
+"""Maximum number of texts with the same key that a text is paired with, the first ones."""
 CANDIDATES = 16
 """Number of partners, those with the most common keys, that a text is compared with."""
 
 LOSS_SHARE, LOSS_PAGES = 0.3, 10
-"""A site of so many pages that loses a larger share is reported."""
+"""Sites with at least this many pages are reported if they lose a larger share of them."""
 
 _CACHE_KIB = 32 * 1024
 _CACHED = 1_000

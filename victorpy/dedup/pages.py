@@ -34,8 +34,8 @@ if the texts have the same words."""
 LEAST_SHARE = 0.25
 """Words of the shorter of two texts, as a share of the words of the longer."""
 LEAST_KEPT, LEAST_REST = 0.5, 0.9
-"""A replica shares so many of its particular words with the text of the other page, or so many words outside its text
-with the other page, because a cleaner may keep other parts of a changed page."""
+"""Share of a replica's particular words that must be in the other text. It is enough if the second share of those
+outside its text is on the other page, because a cleaner may keep other parts of a changed page."""
 TEXT_KEYS, PAGE_KEYS, WORD_KEYS = 12, 6, 8
 """Number of keys made from two words of the text, from two words of the page, and from one word of the text."""
 

@@ -63,7 +63,7 @@ SETTINGS: Mapping[str, Any] = {
 }
 _FAR = 60  # blocks
 _NOWHERE = 99
-# Elements that are no records, even if there are several of them.
+# Elements that are never records, however many there are.
 _PLAIN = ("p", "span", "a", "b", "i", "em", "strong", "td", "th", "font", "h1", "h2", "h3", "h4", "dt", "pre", "br")
 _FIRST_RECORD_INPUT = "record.level"
 _ACROSS = ("page.blocks", "page.named", "page.prose")

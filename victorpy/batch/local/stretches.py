@@ -57,7 +57,7 @@ class Job:
 
 
 class _OpenFile:
-    """Reads files, and goes on with the last file if the next stretch is in it."""
+    """Reads files. Keeps the last file open, in case the next stretch is in it."""
 
     def __init__(self, plan: Plan) -> None:
         self._options = plan.read
