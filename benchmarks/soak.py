@@ -156,8 +156,9 @@ def _line(url: str, page: bytes) -> bytes:
 
 
 def tree(directory: Path) -> dict[str, bytes]:
-    """Return all files of an output directory."""
-    return {path.name: path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()}
+    """Return all files of an output directory, except that with the times of runs."""
+    files = (path for path in sorted(directory.rglob("*")) if path.is_file() and path.name != ".runs")
+    return {path.name: path.read_bytes() for path in files}
 
 
 def rows(directory: Path) -> list[dict[str, str]]:
