@@ -164,6 +164,9 @@ def test_own_pages_may_be_texts_beside_pages(tmp_path):
         ("[]", "pages.jsonl:2: left out; expected a JSON object"),
         ({"url": "http://x.example/"}, "pages.jsonl:2: left out; expected a JSON object"),
         ({"id": 2}, "pages.jsonl:2: left out; id, url, site and type must be strings"),
+        ({"id": "../../1"}, "pages.jsonl:2: left out; an id is the name of a file in html/, without .."),
+        ({"id": "/etc/1"}, "pages.jsonl:2: left out; an id is the name of a file in html/, without .."),
+        ({"id": "1\0"}, "pages.jsonl:2: left out; an id is the name of a file in html/, without .."),
         ({"id": "2"}, "2.html: no gold file gold/2.txt"),
     ],
 )

@@ -296,6 +296,9 @@ def read_pages(directory: Path, warn: Warn) -> Iterator[GoldPage]:
             if not all(isinstance(text, str) for text in (name, *texts)) or not name:
                 warn(f"{index}:{number}: left out; id, url, site and type must be strings")
                 continue
+            if Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name:
+                warn(f"{index}:{number}: left out; an id is the name of a file in html/, without ..")
+                continue
             url, site, page_type = texts
             if site and site not in site_of(url, "host"):
                 url = f"http://{re.sub(r'[^0-9a-z]+', '-', site.lower())}.example/{name}"
