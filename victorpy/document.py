@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 from urllib.parse import urljoin
 
@@ -214,6 +215,15 @@ class Elements(OnDemand):
 
     def __repr__(self) -> str:
         return f"<Elements, count={len(self)}>"
+
+    @cached_property
+    def by_class(self) -> dict[str, list[int]]:
+        """The elements with each value of the attribute ``class``."""
+        found: dict[str, list[int]] = {}
+        for number, attributes in enumerate(self.attributes):
+            if name := attributes.get("class"):
+                found.setdefault(name, []).append(number)
+        return found
 
     def ancestor(self, element: int, tags: Collection[str]) -> int:
         """Return the innermost element with one of the tags, starting with `element` itself, or -1."""

@@ -356,16 +356,8 @@ def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:
 
 
 def elements_named(pattern: re.Pattern[str], elements: Elements) -> list[int]:
-    """Return the elements whose class matches a pattern. Each distinct class is searched once."""
-    matches: dict[str, bool] = {"": False}
-    found = []
-    for number, attributes in enumerate(elements.attributes):
-        name = attributes.get("class", "")
-        if name not in matches:
-            matches[name] = pattern.search(name) is not None
-        if matches[name]:
-            found.append(number)
-    return found
+    """Return the elements whose class matches a pattern, in order."""
+    return sorted(number for name, numbers in elements.by_class.items() if pattern.search(name) for number in numbers)
 
 
 def facts(page: CleanPage, names: Iterable[str]) -> dict[str, str]:

@@ -67,11 +67,11 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
         place = elements.first_block[number]
         if place > len(labels):
             break  # the annotation tool renders the beginning of a page, with all its elements
-        image = _image(number, document)
-        if image is None or image.address in addresses:
-            continue
         has_kept_alt = _has_alt(number, elements) and place < len(labels) and labels[place].is_content
-        if has_kept_alt or _belongs(number, place, kept_texts, words_before, document):
+        if not has_kept_alt and not _belongs(number, place, kept_texts, words_before, document):
+            continue
+        image = _image(number, document)
+        if image is not None and image.address not in addresses:
             addresses.add(image.address)
             found.append((place, image))
     return found
