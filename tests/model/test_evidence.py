@@ -1126,6 +1126,7 @@ WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for age
         ("<p>tea<p><a>Skip to content</a><p><a>Jump to search</a> now", [0.9, 0.9, 0.9], [0, 2]),
         ("<p>tea<ul class=share-tools><li><a>X</a><li>tea</ul><p class=shared><a>tea</a>", [0.9] * 4, [0, 2, 3]),
         ("<p>tea<p><a href='//x/intent/tweet?u=1'>X</a><p><a href='mailto:?body=a'>X</a>", [0.9] * 3, [0]),
+        ("<pre>tea</pre><button>Copy</button><p><button>Copied!</button><p><button>Copy tea?", [0.9] * 4, [0, 3]),
         ("<p>tea<p><a href='mailto:a@b.c'>Share</a><p><a href='//x/share-price'>X</a>", [0.9] * 3, [0, 1, 2]),
     ],
 )
@@ -1133,6 +1134,14 @@ def test_listings_short_pages_headlines_and_hidden_copies(page, probabilities, e
     config = load_config("default")
     kept = Keeping.of(config).kept(np.array(probabilities), Columns(read_document(page, config), config))
     assert np.flatnonzero(kept).tolist() == expected
+
+
+def test_favoring_precision_keeps_the_headline():
+    config = load_config("default")
+    page = "<title>Tea</title><h1>Tea<p>by me<p>tea is hot<h2>Hot</h2><p>tea is old<p>y"
+    columns = Columns(read_document(page, config), config)
+    kept = Keeping(favor="precision").kept(np.array([0.06, 0.01, 0.9, 0.2, 0.9, 0.01]), columns)
+    assert np.flatnonzero(kept).tolist() == [0, 2, 4]
 
 
 def test_favoring_precision_adds_no_headings(bundled):

@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments = sys.argv[1:]
         warnings.formatwarning = lambda message, *place, **line: f"victor: {message}\n"
     epilog = ""
-    if arguments[:1] in (["-h"], ["--help"]):  # listing the commands imports all of them
+    if not arguments or arguments[0] in {"-h", "--help"}:  # listing the commands imports all of them
         lines = [f"  {name:<12} {_description(_load_command(name))[0].partition(chr(10))[0]}" for name in names]
         advice = "`victor COMMAND --help` shows options and examples. `victor list` shows models, methods and formats."
         epilog = "\n".join(["commands:", *lines, "", advice])
@@ -105,6 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("command", metavar="COMMAND", help="a command from the list below")
     parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="arguments of the command")
     parser.shorten_usage()
+    if not arguments:
+        parser.exit(EXIT_USAGE, parser.format_help())
     parsed = parser.parse_args(arguments)
     if parsed.command not in names:
         parser.error(f"no command {parsed.command!r}{suggest(parsed.command, names)}")

@@ -47,6 +47,7 @@ _JUMP = re.compile(
     r"przejdź do |перейти к ",
     re.IGNORECASE,
 )
+_COPY = re.compile(r"cop(?:y|ied)(?: code| to clipboard)?!?", re.IGNORECASE)  # buttons of listings
 # Addresses that share, print or send the page, and names of the elements around such links.
 _SHARE_ADDRESS = re.compile(
     r"/sharer?(?:\.php|article)?[/?]|/intent/|/pin/create/|[?&]share=|^mailto:\?|^whatsapp:|^https?://(?:wa\.me|api\."
@@ -149,10 +150,9 @@ class Keeping:
         if self.favor != "recall" and expected < least:
             return np.zeros(len(content), dtype=bool)
         kept = content >= cut
-        if self.favor == "precision":
-            return kept & ~hidden_copies(kept, page) & ~buttons(kept, page)
-        kept |= in_short_pages(page) & (content >= STRONG)
-        kept |= headings_above(kept, content, page, self.heading_least)
+        if self.favor != "precision":
+            kept |= in_short_pages(page) & (content >= STRONG)
+            kept |= headings_above(kept, content, page, self.heading_least)
         kept |= headline_above(kept, content, page)
         return kept & ~hidden_copies(kept, page) & ~buttons(kept, page)
 
@@ -231,8 +231,10 @@ def hidden_copies(kept: Flags, page: Columns) -> Flags:
 
 
 def buttons(kept: Flags, page: Columns) -> Flags:
-    """Return the kept blocks that consist of links to other places of the page, or that share, print or send it."""
+    """Return the kept blocks that only lead to other places of the page, or share, print, send or copy something."""
     found = np.zeros(page.count, dtype=bool)
+    for number in np.flatnonzero(kept & page.within("button") & (page.words <= _LONGEST_BUTTON)).tolist():
+        found[number] = _COPY.fullmatch(page.texts[number]) is not None
     candidates = np.flatnonzero(kept & (page.link_words >= page.words) & (page.words <= _LONGEST_BUTTON))
     block_of_piece, _, element_of_piece = page._pieces
     elements = element_of_piece[np.searchsorted(block_of_piece, candidates)]
@@ -251,7 +253,7 @@ def buttons(kept: Flags, page: Columns) -> Flags:
                 )
             is_button = shares[element]
             element = int(page.parent[element])
-        found[number] = is_button
+        found[number] |= is_button
     return found
 
 
