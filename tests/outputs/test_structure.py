@@ -130,6 +130,9 @@ def test_other_links_within_a_page_are_no_notes(html):
         (f'<img src="{"a" * 2_000}">', f"![](https://tea.example/x/{'a' * 2_000})"),
         (f'<img src="{"a" * 2_001}">', ""),
         ('<img src="/icons/rss.png">', ""),
+        ('<img src="/statusicon/post_old.gif">', ""),
+        ('<img src="/images/buttons/quote.gif">', ""),
+        ('<img src="https://tea-online.example/button-tea.png">', "![](https://tea-online.example/button-tea.png)"),
         ("<img>", ""),
     ],
 )  # fmt: skip

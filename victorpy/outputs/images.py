@@ -15,7 +15,8 @@ _SETS = ("data-lazy-srcset", "data-srcset", "srcset")
 _ADDRESSES = ("data-lazy-src", "data-src", "data-original", "src")
 _CANDIDATE = re.compile(r"\s*(?P<address>\S*[^\s,])(?:\s+(?P<size>[0-9.]{1,9})[wx])?\s*(?:,|$)")
 _DECORATION = re.compile(
-    r"(?:^|[^a-z])(?:icons?|emoji|avatar|gravatar|logo|spacer|pixel|sprite|smiley|smilies|blank|placeholder|tracking)(?:[^a-z]|$)"
+    r"(?:^|[^a-z])(?:(?:status)?icons?|emojis?|g?r?avatars?|logos?|spacer|pixel|sprite|smiley|smilies|blank|placeholder"
+    r"|tracking|user_o(?:n|ff)line)(?:[^a-z]|$)|/buttons?/"
 )
 _SIZE = re.compile(r"\s*([0-9]{1,6})(?:px)?\s*")
 _MIN_SIDE = 48
