@@ -21,7 +21,7 @@ _WINDOW = 64
 
 @dataclass(slots=True)
 class _Chain:
-    """The stretches of a group. Each becomes known when the one before has been read."""
+    """The stretches of a group. Each is known once the previous one has been read."""
 
     group: Group
     following: Stretch | None
