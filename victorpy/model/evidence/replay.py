@@ -40,7 +40,7 @@ class Replay:
     log_odds: Floats
     content: Flags
     weight: Floats
-    """The weights of the blocks, relative to that of all new pages. A sampled block represents other blocks of its page."""
+    """Weights of the blocks, relative to that of all new pages. A sampled block represents others of its page."""
     page: Counts
     """The number of each block's page."""
     ancestors: Counts
