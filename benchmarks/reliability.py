@@ -29,7 +29,7 @@ from benchmarks.lib.tables import table
 from victorpy import Cleaner, load_config
 from victorpy.errors import DataError
 from victorpy.model.labeller import ModelLabeller
-from victorpy.research.compare.summary import training_sets
+from victorpy.research.compare import training_sets
 from victorpy.research.datasets import set_name
 from victorpy.research.evaluate import cross_validate
 from victorpy.research.gold import label_page

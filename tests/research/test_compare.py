@@ -20,9 +20,19 @@ from victorpy.commands import main
 from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.labellers.base import LABELLERS
 from victorpy.research.align import Gold
-from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
-from victorpy.research.compare.run import Cleaned, MethodAtSite, Ruler, SiteDocuments
-from victorpy.research.compare.summary import page_records, was_trained_on
+from victorpy.research.compare import (
+    Cleaned,
+    MethodAtSite,
+    Plan,
+    Ruler,
+    SiteDocuments,
+    compare_methods,
+    load_methods,
+    open_sets,
+    page_records,
+    summarise_comparison,
+    was_trained_on,
+)
 from victorpy.research.datasets import GoldPage
 from victorpy.research.evaluate import evaluate_as_is, load_as_is
 from victorpy.research.gold import load_gold

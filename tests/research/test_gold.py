@@ -17,7 +17,7 @@ from victorpy.model.train import load_pages
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_annotation, write_anno
 from victorpy.research.align import Gold, align
-from victorpy.research.compare.run import Cleaned, MethodAtSite, Ruler
+from victorpy.research.compare import Cleaned, MethodAtSite, Ruler
 from victorpy.research.datasets import read_dataset
 from victorpy.research.gold import gold_labels, label_page, load_gold
 from victorpy.research.site_runs import Shares

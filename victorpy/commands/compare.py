@@ -22,8 +22,7 @@ from tqdm import tqdm
 
 from victorpy.commands import EXIT_FAILED, Arguments
 from victorpy.commands._shared import add_allow_code, add_experiment, add_number
-from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
-from victorpy.research.compare.summary import page_records
+from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, page_records, summarise_comparison
 from victorpy.research.report import comparison
 from victorpy.research.report.base import check_directory, to_text, write_report, write_text
 from victorpy.research.site_runs import share_out

@@ -27,7 +27,7 @@ from victorpy.errors import ConfigError
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import find_method
 from victorpy.research import evaluate as experiments
-from victorpy.research.compare.summary import training_sets
+from victorpy.research.compare import training_sets
 from victorpy.research.datasets import set_name
 from victorpy.research.gold import LabelledPage, load_gold
 from victorpy.research.report import evaluation
