@@ -118,8 +118,7 @@ class Cleaner:
     def __init__(self, labeller: Labeller, config: Config, name: str = "") -> None:
         self.labeller = labeller
         self.config = config
-        self.name = name or config.name
-        """Name of the model, or of the config that splits pages into blocks."""
+        self.name = name or config.name  # name of the model, or of the config that splits pages into blocks
 
     def __repr__(self) -> str:
         return f"<Cleaner {self.name!r}, labeller={type(self.labeller).__name__}>"

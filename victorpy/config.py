@@ -18,8 +18,7 @@ from victorpy.errors import ConfigError, suggest
 USES = ("decode", "threshold", "favor", "empty-below", "heading-least", "kinds-share", "kinds-content-share")
 """Variables that control how a trained model is used. They may be changed after training."""
 
-MOST_VALUES = 20_000
-"""Maximum number of values that the lines of a config may set, together."""
+MOST_VALUES = 20_000  # maximum number of values that the lines of a config may set, together
 _LONGEST_QUOTE = 200  # characters of a value in an error message
 
 _FREE = (
@@ -47,8 +46,7 @@ OUTPUT_ATTRIBUTES = frozenset(
 class Cuts:
     """How pages are cut into blocks, and which attributes elements keep."""
 
-    every: bool
-    """Whether to cut at every tag, not only at block-level tags."""
+    every: bool  # whether to cut at every tag, not only at block-level tags
     block_level: frozenset[str]
     attributes: frozenset[str]
     breaking: frozenset[str] = frozenset()
@@ -72,14 +70,11 @@ class Config:
 
     name: str
     values: Mapping[str, tuple[str, ...]]
-    places: Mapping[str, str] = field(default_factory=dict)
-    """FILE:LINE of each variable, for error messages."""
-    directory: Path | None = None
-    """Directory of the config file, where files that it names are looked up first."""
+    places: Mapping[str, str] = field(default_factory=dict)  # FILE:LINE of each variable, for error messages
+    directory: Path | None = None  # directory of the config file, where files that it names are looked up first
     digests: Mapping[str, str] | None = None
     """The config of a model can only name files of the model, which have these digests. None for other configs."""
-    allow_code: bool = True
-    """Whether the feature modules of the config may run."""
+    allow_code: bool = True  # whether the feature modules of the config may run
 
     def __repr__(self) -> str:
         return f"<Config {self.name!r}, variables={len(self.values)}>"

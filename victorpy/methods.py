@@ -24,11 +24,8 @@ from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer
 OLD_NAMES = {"crf": DEFAULT, "hybrid": "site"}
 """Names that bundled models had as methods in version 0.1. They are still accepted."""
 
-CONFIG = "blocks"
-"""Config that splits pages into blocks for methods without a config."""
-
-ALL, ALL_PEERS = "all", "peers"
-"""Names for every available method, and for every other program that is installed."""
+CONFIG = "blocks"  # config that splits pages into blocks for methods without a config
+ALL, ALL_PEERS = "all", "peers"  # names for every available method, and for every other program that is installed
 
 
 def method_names() -> list[str]:
@@ -70,18 +67,13 @@ class Method:
     """
 
     method: str | None = None
-    parameters: tuple[str, ...] = ()
-    """Parameters of the method, as ``NAME=VALUE``."""
-    model: str | None = None
-    """Name or directory of a model."""
+    parameters: tuple[str, ...] = ()  # parameters of the method, as ``NAME=VALUE``
+    model: str | None = None  # name or directory of a model
     config: str | None = None
     """Config to run the model with. Without `model`, the model has the same name as the config."""
-    favor: str | None = None
-    """precision, recall or balanced: moves the cut between content and noise."""
-    label: str = ""
-    """Name to show in tables."""
-    allow_code: bool = False
-    """Whether the Python code in a model may run."""
+    favor: str | None = None  # precision, recall or balanced: moves the cut between content and noise
+    label: str = ""  # name to show in tables
+    allow_code: bool = False  # whether the Python code in a model may run
 
     @property
     def name(self) -> str:

@@ -35,7 +35,7 @@ from victorpy.description.tag_tree import TagTree, Thresholds
 from victorpy.description.terms import sentences, terms
 from victorpy.description.weights import block_weights, feature_vector, keywords, similarity, topic_blocks
 from victorpy.errors import install_command
-from victorpy.labellers.docview import DocViewCleaner
+from victorpy.labellers.one_page import DocViewCleaner
 from victorpy.methods import load_method
 from victorpy.outputs import find_output
 

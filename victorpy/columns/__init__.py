@@ -21,9 +21,7 @@ from victorpy.document import Document
 
 _native = native.load("columns")
 
-NEAR = 8
-"""Number of levels above a block whose element names are used."""
-
+NEAR = 8  # number of levels above a block whose element names are used
 _SEQUENCE_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -31,8 +29,7 @@ _SEQUENCE_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 class SiteColumns:
     """What a page's blocks have in common with other pages of the site, as arrays with one entry per block."""
 
-    pages: int
-    """Number of pages seen."""
+    pages: int  # number of pages seen
     importance: Floats
     entropy: Floats
     text_share: Floats
@@ -47,10 +44,8 @@ class Columns(ElementColumns):
         if _native and document.arrays is not None:
             flags = unicode.flags_table()
             self.__dict__ |= _native.page_columns(document.arrays, flags, document.title, unicode.CLOSING, Sums)
-        self.site = site
-        """Site statistics, if other pages of the site were seen."""
-        self.evidence: Floats | None = None
-        """Log-odds that each block is content, if the model has trees."""
+        self.site = site  # site statistics, if other pages of the site were seen
+        self.evidence: Floats | None = None  # log-odds that each block is content, if the model has trees
 
     def with_evidence(self, log_odds: Floats) -> Columns:
         """Return a copy with the log-odds of its blocks. The arrays computed so far are shared."""

@@ -12,15 +12,9 @@ import numpy as np
 from victorpy.columns.text import Column, Counts, Flags, Floats, TextColumns
 from victorpy.document import Elements
 
-HIGHEST = 6
-"""Number of levels above a block's element whose content is summed."""
-
-FARTHEST = 8
-"""Number of levels above a block's element that are computed at once."""
-
-REACHES = (1, 2, 3, 5, 12, 25)
-"""Sizes of the windows around a block, in blocks on either side."""
-
+HIGHEST = 6  # number of levels above a block's element whose content is summed
+FARTHEST = 8  # number of levels above a block's element that are computed at once
+REACHES = (1, 2, 3, 5, 12, 25)  # sizes of the windows around a block, in blocks on either side
 _BITS = 64  # one bit per tag fits into this integer
 
 
@@ -309,10 +303,7 @@ class ElementColumns(TextColumns):
 
     def group(self, tag: str) -> Counts:
         """Return the nearest element with this tag around each block, or -1."""
-        nearest: list[int] = []
-        for number, (element_tag, parent) in enumerate(zip(self.elements.tag, self.elements.parent, strict=True)):
-            nearest.append(number if element_tag == tag else nearest[parent] if parent >= 0 else -1)
-        return np.array([*nearest, -1], dtype=np.int64)[self.element]
+        return np.array([*self.elements.innermost(tag), -1], dtype=np.int64)[self.element]
 
     def group_share(self, tag: str) -> Floats:
         """Return the share of the page's words outside links in the nearest element with this tag, or 0."""

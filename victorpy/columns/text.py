@@ -18,8 +18,7 @@ Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-PATTERN_REACH = 500
-"""Number of characters of a block that patterns are matched against, which bounds their cost."""
+PATTERN_REACH = 500  # number of characters of a block that patterns are matched against, which bounds their cost
 
 
 class TextColumns:

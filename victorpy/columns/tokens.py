@@ -22,8 +22,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 class Tokens(NamedTuple):
     """The tokens of a text, in order."""
 
-    codes: Codes
-    """The folded characters of the text."""
+    codes: Codes  # the folded characters of the text
     starts: Counts
     lengths: Counts
     hashes: Hashes

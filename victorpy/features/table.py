@@ -33,11 +33,9 @@ class _Read:
     """What a feature reads: a column or a row of it, possibly divided by another one."""
 
     path: str
-    argument: Any = None
-    """Argument of a method."""
+    argument: Any = None  # argument of a method
     row: int | str | None = None
-    least: float = -np.inf
-    """Minimum value, for divisors."""
+    least: float = -np.inf  # minimum value, for divisors
     divisor: _Read | None = None
 
     def __getattr__(self, name: str) -> _Read:

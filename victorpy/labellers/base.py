@@ -26,10 +26,8 @@ LABELLERS: Registry[type[Labeller]] = Registry("labeller", "victorpy.labellers")
 class LearnsFrom(StrEnum):
     """The training data that a labeller needs before it can label pages."""
 
-    LABELS = "labels"
-    """Pages of any site whose blocks have labels."""
-    SITE = "site"
-    """Other pages of the page's site, without labels."""
+    LABELS = "labels"  # pages of any site whose blocks have labels
+    SITE = "site"  # other pages of the page's site, without labels
     NOTHING = "nothing"
 
 
@@ -39,8 +37,7 @@ Labels = Sequence[Sequence[str] | None] | None
 None instead of a list means that no page has labels.
 """
 
-Features = tuple[dict[str, str], ...]
-"""The features of every block by name."""
+Features = tuple[dict[str, str], ...]  # the features of every block by name
 
 NOISE = 0.75
 """A block is noise if at least this share of its characters is in a template.

@@ -99,12 +99,7 @@ def link_features(document: Document, block: Block) -> list[str]:
 
     The query is removed, since links for sharing or printing a page contain its address there.
     """
-    tags, attributes, parents = document.elements.tag, document.elements.attributes, document.elements.parent
-    targets: dict[str, None] = {}
-    for piece in block.pieces:
-        element = piece.element
-        while element >= 0 and not (tags[element] == "a" and attributes[element].get("href")):
-            element = parents[element]
-        if element >= 0:
-            targets[_QUERY.sub("", attributes[element]["href"])] = None
+    elements = document.elements
+    links = {elements.ancestor(piece.element, ("a",)): None for piece in block.pieces}
+    targets = {_QUERY.sub("", elements.attributes[link].get("href", "")): None for link in links if link >= 0}
     return [f"link {target}" for target in targets if target]

@@ -19,8 +19,7 @@ from victorpy.errors import VictorError, plural
 
 _LEFT_BUTTON, _WHEEL_UP, _WHEEL_DOWN = 1, 4, 5
 _BEGIN_PASTE, _END_PASTE = "begin paste", "end paste"
-_LONGEST_GAP = 1.0
-"""Seconds without a character after which a paste has ended, if the terminal does not report its end."""
+_LONGEST_GAP = 1.0  # seconds without a character after which a paste has ended, if the terminal does not report its end
 _SMALLEST = (40, 8)
 _ROOM_FOR_ADVICE = 48  # minimum columns for the advice to use a larger terminal
 

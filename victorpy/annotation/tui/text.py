@@ -18,8 +18,7 @@ from victorpy.document import Label
 Cell = tuple[str, str]  # the name of a style (see `palette`) and a text
 Row = list[Cell]
 
-LONGEST_WORD = 25
-"""A line is cut at a space unless the word after it is longer than this: some scripts have no spaces."""
+LONGEST_WORD = 25  # a line is cut at a space unless the word after it is longer than this: some scripts have no spaces
 
 DOT, BOX, RING = "·", "□", "\u25cc"
 
