@@ -169,6 +169,82 @@ def test_comments_stay_where_they_are_the_page(cleaner):
     assert "Post 3" in cleaner.document(thread, parts=Parts.of(exclude="comments")).text
 
 
+SHORT_COMMENTS = """<div class="cmts"><h3>3 opinions</h3>
+<div class="c__i"><span>Ann</span> <span>3 May 2024, 18:10</span><p>At last! I have waited for this cup of tea for ten
+years, and now it is here.</p><button>Answer</button><a href="#">Antworten</a></div>
+<div class="c__i"><span>Bob</span> <span>3 May 2024, 18:55</span><p>All very well, but four euros for a cup of tea is
+too much, in my opinion at least.</p><button>Answer</button></div>
+<div class="c__i"><span>Cy</span> <span>3 May 2024, 19:31</span><p>Cold.</p><button>Answer</button></div>
+<div class="comment-respond"><p class="comment-notes">Your email address will not be published by us, we promise.</p>
+<form><label>Your opinion about this text</label><button>Send</button></form></div></div>
+<ul class="widget"><li><a href="/1#comment-1">Di</a> on <a href="/1">Milk</a></li></ul>"""
+
+
+def test_comments_are_added_with_authors_and_texts_and_without_forms(cleaner):
+    page = re.sub(r'(?s)<section class="comments">.*</section>', SHORT_COMMENTS.replace("cmts", "comments"), PAGE)
+    text = cleaner.document(page, parts=Parts.of(include="comments")).text
+    for word in ("Ann", "At last!", "Bob", "All very well", "Cy", "Cold."):
+        assert word in text
+    for word in ("Answer", "Antworten", "email address", "Your opinion", "Di on"):
+        assert word not in text
+
+
+def test_captions_are_beside_a_picture(cleaner):
+    card = (
+        '<div class="card"><h3>{0} tea</h3><div class="card__caption">{0} tea smells of boats and of tar.</div></div>'
+    )
+    figure = '<div class="box"><img src="/x.jpg" alt="cup"><p class="photo-caption">Steam rises from the cup.</p></div>'
+    quote = "<figure><blockquote>I drink tea.</blockquote><figcaption>Ann Lee, tea taster</figcaption></figure>"
+    extra = "".join(map(card.format, ["Red", "Blue", "White"])) + figure + quote + "<p class=caption>Ready in two hours"
+    page = cleaner.document(PAGE.replace("<p>The following", extra + "<p>The following"))
+    everything = replace(page, labels=tuple(Label.PARAGRAPH for _ in page.labels))
+    without = choose_parts(everything, Parts.of(exclude="captions")).text
+    assert "Steam rises" not in without
+    for kept in ("Red tea smells", "Ann Lee, tea taster", "Ready in two hours", "A cup of tea on a table"):
+        assert kept in without
+
+
+def test_prices_and_ratings_are_no_bylines(cleaner):
+    offer = '<p class="byline">By Ann Lee</p><div class="meta">Now £42.00 GBP</div><div class="meta">318 votes</div>'
+    page = PAGE.replace('<p class="byline">By Ann Lee, 17 May 2024</p>', offer)
+    added = cleaner.document(page, parts=Parts.of(include="byline")).text
+    assert "Ann Lee" in added
+    assert "votes" not in added
+    assert "GBP" not in added
+
+
+@pytest.mark.parametrize("choice", [{"include": "byline"}, {"headline": "never"}, {"include": "tags,notes"}])
+def test_switches_for_other_parts_keep_the_images(cleaner, choice):
+    image = '<img src="/first.jpg" width="600" alt="">'
+    page = PAGE.replace("<h1>", image + "<h1>").replace(
+        '<p class="byline">', image.replace("first", "x") + '<p class="byline">'
+    )
+    images = [
+        re.findall(r"!\[.*?\]\((.*?)\)", cleaner.clean(page, format="markdown", parts=parts))
+        for parts in (Parts(), Parts.of(**choice))
+    ]
+    assert images[0] == images[1]
+    assert "/tea.jpg" in images[0]
+
+
+def test_heading_of_dropped_notes_is_dropped(everything, cleaner):
+    sections = (
+        "<h2>Sources</h2><h3>Notes</h3><ol><li id=n1>The oldest written record of tea is very old.</li></ol>"
+        "<h2>Links</h2><p>More about tea is in the library of the tea house.</p>"
+    )
+    html = re.sub(r'(?s)<ol class="footnotes">.*?</ol>', sections, PAGE).replace("#fn1", "#n1")
+    document = cleaner.document(html).document
+    labels = [
+        Label.HEADER if "h2" in b.containers or "h3" in b.containers else Label.PARAGRAPH for b in document.blocks
+    ]
+    page = CleanPage(document, tuple(labels), by_method=True)
+    assert "[^1]: The oldest" in page.to("markdown")
+    text = choose_parts(page, Parts.of(exclude="notes")).text
+    for word in ("oldest", "Notes", "Sources"):
+        assert word not in text
+    assert "Links\n\nMore about tea" in text
+
+
 def test_the_headline(cleaner):
     texts = {how: clean(PAGE, headline=how) for how in ("always", "never", "model")}
     assert texts["always"].startswith("All about tea\n")

@@ -357,6 +357,8 @@ def test_structure_takes_linear_time(html, format):
             "Tea[^1]\n\n[^1]: Hot.",
         ),
         ("<h2>Tea</h2><span class=mw-editsection>[<a href='/edit'>edit</a>]</span><p>Hot.", "## Tea\n\nHot."),
+        ("<p>Hot.<sup class=reference><a href='#n1'>[1]</a></sup><ol><li id=n1>Tea.</ol>", "Hot.[^1]\n\n[^1]: Tea."),
+        ("<p>Hot.<sup><a href='#n2'>1</a></sup><ol><li id=n2>Tea.</ol>", "Hot.[<sup>1</sup>](#n2)\n\nTea."),
         ("<ol><li id=a><a href='#r'>^</a> Tea</ol>", "Tea"),
         ("<p>Tea <a href='#r'>↩︎</a>", "Tea"),
         ("<p><a href='#r'>↑</a>", "[↑](#r)"),

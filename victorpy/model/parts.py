@@ -7,6 +7,7 @@ the text is the same in every format. Parts that are only markup, such as links,
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -18,7 +19,7 @@ from victorpy.document import STRIDE, Block, Document, Label, Role, Spans
 from victorpy.errors import ConfigError, suggest
 from victorpy.model.role_trees import RoleTrees
 from victorpy.model.roles import assign_roles, columns_of, find_bylines, find_comments, kept_flags
-from victorpy.outputs.base import CleanPage
+from victorpy.outputs.base import CleanPage, Segment
 from victorpy.outputs.notes import find_notes
 from victorpy.outputs.tables import Table
 from victorpy.outputs.tables import parts as text_parts
@@ -40,9 +41,6 @@ PARTS = {
 }
 """The parts of a page and their descriptions."""
 
-DEFAULT_EXCLUDED = frozenset(["byline", "comments"])
-"""Text parts that are dropped by default if a model has labelled the page."""
-
 ROLES = {
     "headline": Role.HEADLINE,
     "byline": Role.BYLINE,
@@ -62,7 +60,9 @@ HEADLINES = ("always", "never", "model")
 
 _AFTER_CONTENT = 12  # blocks after the last kept block that may be tags
 _BUTTON = re.compile(
-    r"\W*(?:reply|report|like|share|permalink|edit|quote|flag|(?:log|sign) in\b.*|\d*)\W*", re.IGNORECASE
+    r"\W*(?:reply|report|like|share|permalink|edit|quote|flag|(?:log|sign) in\b.*|antworten|melden|répondre|responder|"
+    r"rispondi|odpowiedz|ответить|回复|举报|返信|\d*)\W*",
+    re.IGNORECASE,
 )
 
 
@@ -127,27 +127,32 @@ def drop_by_default(
 
     Pass the columns of the page and the model's trees for roles if you have them.
     """
-    unwanted = DEFAULT_EXCLUDED - parts.included - parts.excluded if parts.defaults else frozenset()
-    if not unwanted or page.is_empty:
+    if not parts.defaults or page.is_empty:
         return page
-    dropped: list[int] = []
+    bylines: list[int] = []
+    comments: list[int] = []
     first = 0
     for section in columns_of(page.document, columns):
         is_kept = kept_flags(page.labels[first : first + section.count])
-        is_dropped = np.zeros(section.count, dtype=bool)
-        if "byline" in unwanted:
-            is_dropped |= find_bylines(section, is_kept, is_kept)
-        if "comments" in unwanted:
-            is_dropped |= find_comments(section, is_kept, is_kept, trees)
-        dropped += (np.flatnonzero(is_dropped & is_kept) + first).tolist()
+        bylines += (np.flatnonzero(find_bylines(section, is_kept, is_kept) & is_kept) + first).tolist()
+        if "comments" not in parts.included:
+            comments += (np.flatnonzero(find_comments(section, is_kept, is_kept, trees) & is_kept) + first).tolist()
         first += section.count
-    return _with_labels(page, _relabelled(page.labels, {}, set(dropped))) if dropped else page
+    if not bylines and not comments:
+        return page
+    labels = _relabelled(page.labels, {}, {*bylines, *comments})
+    if "byline" not in parts.included:
+        return _with_labels(page, labels)
+    return replace(_with_labels(page, _relabelled(page.labels, {}, set(comments))), image_labels=labels)
 
 
 def choose_parts(
     page: CleanPage, parts: Parts, columns: Columns | None = None, trees: RoleTrees | None = None
 ) -> CleanPage:
-    """Return the page with the parts that the user has chosen. Blocks of all other parts keep their labels."""
+    """Return the page with the parts that the user has chosen.
+
+    Blocks of all other parts keep their labels. Images stay, unless they are in a comment or a table that is dropped.
+    """
     if not (parts.included or parts.excluded or parts.headline):
         return page
     document = page.document
@@ -156,6 +161,11 @@ def choose_parts(
         roles = assign_roles(document, page.labels, columns, trees)
     dropped = {number for part in parts.excluded & ROLES.keys() for number in _numbers(roles, ROLES[part])}
     added = dict.fromkeys(_additions(page, roles, parts), Label.PARAGRAPH)
+    image_labels = _relabelled(
+        page.image_labels or page.labels,
+        {number: label for number, label in added.items() if roles[number] is Role.COMMENT},
+        {number for number in dropped if roles[number] is Role.COMMENT},
+    )
     headline = _numbers(roles, Role.HEADLINE)
     if parts.headline == "always":
         added |= {number: Label.HEADER for number in headline if any(map(_is_content, page.labels[number:]))}
@@ -164,7 +174,9 @@ def choose_parts(
     if "tables" in parts.excluded and document.has_tag("table"):
         elements = document.elements
         tables = [part.element for part in text_parts(page) if isinstance(part, Table)]
-        dropped |= {n for table in tables for n in range(elements.first_block[table], elements.stop_block[table])}
+        in_tables = {n for table in tables for n in range(elements.first_block[table], elements.stop_block[table])}
+        dropped |= in_tables
+        image_labels = _relabelled(image_labels, {}, in_tables)
     hidden = set()  # elements inside blocks
     if "images" in parts.excluded and document.has_tag("img"):
         hidden |= {number for number, tag in enumerate(document.elements.tag) if tag == "img"}
@@ -173,6 +185,7 @@ def choose_parts(
         tag, parent = document.elements.tag, document.elements.parent
         raised = {parent[number] for number in notes.references if tag[parent[number]] == "sup"}
         hidden |= raised | notes.references.keys() | notes.definitions.keys()
+        dropped |= set(_empty_headings(page, dropped, notes.blocks.union(_numbers(roles, Role.NOTE))))
     spans: dict[int, Spans] = {}
     if hidden:
         spans = dict(_spans_outside(document, hidden, page))
@@ -181,7 +194,7 @@ def choose_parts(
         old_spans = page.spans or (None,) * len(page.labels)
         page = replace(page, spans=tuple(spans.get(number, old_spans[number]) for number in range(len(old_spans))))
     chosen = _with_labels(page, _relabelled(page.labels, added, dropped))
-    return replace(chosen, without=parts.excluded & LEFT_OUT)
+    return replace(chosen, without=parts.excluded & LEFT_OUT, image_labels=image_labels)
 
 
 def _with_labels(page: CleanPage, labels: tuple[Label, ...]) -> CleanPage:
@@ -225,6 +238,22 @@ def _additions(page: CleanPage, roles: tuple[Role, ...], parts: Parts) -> set[in
         for number in _numbers(roles, ROLES[part])
         if number in ranges[part] and not _BUTTON.fullmatch(page.document.texts[number])
     }
+
+
+def _empty_headings(page: CleanPage, dropped: Collection[int], notes: Collection[int]) -> Iterator[int]:
+    """Yield the headings of sections that contain notes and no other text."""
+    headings = [number for number, label in enumerate(page.labels) if label is Label.HEADER and number not in dropped]
+    levels = [Segment(Label.HEADER, (block,)).heading_level for block in page.document.select(headings)]
+    kept = [number for number, label in enumerate(page.labels) if label is not Label.OTHER and number not in dropped]
+    texts = sorted({*kept}.difference(headings, notes))
+    all_notes = sorted(notes)
+    open_until: dict[int, int] = {}  # the next heading of each level or a higher one
+    for heading, level in zip(reversed(headings), reversed(levels), strict=True):
+        stop = min((number for other, number in open_until.items() if other <= level), default=len(page.labels))
+        open_until[level] = heading
+        has_text = bisect_left(texts, stop) > bisect_left(texts, heading)
+        if not has_text and bisect_left(all_notes, stop) > bisect_left(all_notes, heading):
+            yield heading
 
 
 def _is_likely(number: int, page: CleanPage) -> bool:

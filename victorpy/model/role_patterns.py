@@ -13,6 +13,9 @@ from victorpy.document import Role
 THREAD = "thread"
 """The name of the pattern for posts, answers and reviews, which are the content of their pages."""
 
+FORM = "form"
+"""The name of the pattern for forms and the advice beside them."""
+
 NAMES = {
     Role.HEADLINE: r"headline|(?:entry|post|article|story|page)[-_]?title|topic-title",
     Role.SUBTITLE: r"sub-?(?:title|head|headline|heading)|standfirst|\bde(?:c?k)\b|\blede?\b|kicker|strapline|excerpt|"
@@ -32,6 +35,7 @@ NAMES = {
     Role.NAVIGATION: r"\bnav|navi|menus?\b|breadcrumbs?|pag(?:ination|er)|\btoolbar|\bshare|sharing|social|\bsearch|"
     r"\bskip|login|sign-?(?:in|up)|subscribe|button|\bbtn|\btabs?\b|site-?header|masthead|dropdown",
     Role.LEGAL: r"copyright|legal|disclaimer|cookie|consent|gdpr|privacy|terms|imprint|impressum|colophon",
+    FORM: r"respond\b|(?:comments?|reply|newsletter)-?(?:form|policy|notes|rules)",
     THREAD: r"\b(?:forum|threads?|topic|question|answers?|discussionforumposting|post-stream|messages?|reviews?)\b",
 }
 """Patterns of class names, ids and roles around a block of each role. `_` and camel case count as hyphens."""
@@ -46,6 +50,8 @@ TEXTS = {
     r"\b\d+ (?:minute|hour|day|week|month|year)s? ago\b|\b\d{1,2}:\d{2}\b",
     "by": r"^\W*(?:by|posted|published|written|updated|author|von|par|por|di|door|av|autor|auteur|автор|作者|记者|文)\b"
     r"|^作者|^记者|^来源|^\S+ reporter",
+    "price": r"[$€£¥₹]\s?\d|\d\s?(?:[€£¥₹]|(?:EUR|USD|GBP|CHF|zł|kr|Kč)\b)|"
+    r"\b\d+ (?:comments?|votes?|reviews?|ratings?|views?|shares?)\b",
     "legal": r"©|\(c\) ?\d{4}|copyright|all rights reserved|privacy policy|terms (?:of|and)|cookies?\b|"
     r"alle rechte|tous droits|todos los derechos|版权",
     "tags": r"^\W*(?:tags?|tagged|filed under|categor(?:y|ies)|topics?|keywords?|schlagw[oö]rter|"

@@ -63,8 +63,8 @@ SETTINGS: Mapping[str, Any] = {
 }
 _FAR = 60  # blocks
 _NOWHERE = 99
-# Elements that are never records, however many there are.
-_PLAIN = ("p", "span", "a", "b", "i", "em", "strong", "td", "th", "font", "h1", "h2", "h3", "h4", "dt", "pre", "br")
+PLAIN = ("p", "span", "a", "b", "i", "em", "strong", "td", "th", "font", "h1", "h2", "h3", "h4", "dt", "pre", "br")
+"""Elements that are never records, however many there are."""
 _FIRST_RECORD_INPUT = "record.level"
 _ACROSS = ("page.blocks", "page.named", "page.prose")
 
@@ -130,10 +130,10 @@ def record_inputs(page: Columns, blocks: Counts) -> dict[str, Floats | Counts | 
     Siblings with the same tag and class are records if at least two of them contain prose. Of the elements around a
     block, the one whose siblings contain most prose is its record.
     """
-    group = _groups(page)
+    group = sibling_groups(page)
     is_date = text_marks(page, "date", np.arange(page.count))
     sums = _sums_of_groups(page, group, is_date)
-    is_plain = np.isin(np.arange(len(group)), page.elements_with(_PLAIN))
+    is_plain = np.isin(np.arange(len(group)), page.elements_with(PLAIN))
     weight = np.where((sums["with-prose"][group] >= 2) & ~is_plain, sums["prose"][group], 0.0)
     around = page.ancestors[:, blocks]
     level = weight[around].argmax(axis=0)
@@ -191,7 +191,7 @@ def _rank(group: Counts) -> Counts:
     return rank
 
 
-def _groups(page: Columns) -> Counts:
+def sibling_groups(page: Columns) -> Counts:
     """Return a number for each element that siblings with the same tag and first class share."""
     numbers: dict[tuple[int, str, str], int] = {}
     elements = page.elements

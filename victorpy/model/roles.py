@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
 import numpy as np
 
-from victorpy.columns import NEAR, Columns, Flags
+from victorpy.columns import NEAR, Columns, Counts, Flags
+from victorpy.columns.elements import running_total
 from victorpy.config import Config, load_config
 from victorpy.document import Document, Label, Role
-from victorpy.model.role_patterns import LONG, NAMES, THREAD, has_headline, name_levels, text_marks
-from victorpy.model.role_trees import RoleTrees
+from victorpy.model.role_patterns import FORM, LONG, NAMES, THREAD, has_headline, name_levels, text_marks
+from victorpy.model.role_trees import PLAIN, RoleTrees, sibling_groups
+from victorpy.outputs.base import HEADINGS
 from victorpy.page.sections import sections
 
-_CLOSE = 3  # levels
+_CLOSE = 3  # levels, or blocks
 _BYLINE_WORDS, _DATE_WORDS = 12, 8
 _BEFORE_HEADLINE, _AFTER_HEADLINE = 3, 10  # blocks between which a byline is expected
+_FIGURE_WORDS = 40  # of a figure, beside those of its caption
 _FEWEST_WORDS = 30  # of a text that can have comments
 _MOST_COMMENTS = 0.7  # words of kept comments, relative to the other kept words; more comments are the page itself
 
@@ -49,8 +53,66 @@ def by_trees(page: Columns, is_kept: Flags, trees: RoleTrees) -> dict[Role, Flag
     best = np.maximum.reduce([*log_odds.values()])
     found = {role: (own == best) & (own > 0) for role, own in log_odds.items()}
     # A page with one or two comments has no records. There, names decide about text outside of forms.
-    found[Role.COMMENT] |= find_comments(page, is_kept) & (page.prose > 0) & (best <= 0) & ~page.within("form")
+    found[Role.COMMENT] |= find_comments(page, is_kept) & (page.prose > 0) & (best <= 0)
+    found[Role.COMMENT] = _whole_comments(page, found[Role.COMMENT], is_kept)
+    found[Role.CAPTION] &= _beside_pictures(page)
+    bylines = np.flatnonzero(found[Role.BYLINE])
+    is_certain = np.zeros(page.count, dtype=bool)
+    is_certain[bylines] = _is_byline(page, bylines) | text_marks(page, "date", bylines)
+    found[Role.BYLINE] &= _near(is_certain)
+    found[Role.BYLINE][bylines] &= ~text_marks(page, "price", bylines)
     return found
+
+
+def _near(chosen: Flags) -> Flags:
+    """Return which blocks are at most `_CLOSE` blocks away from a chosen one."""
+    before = running_total(chosen)
+    blocks = np.arange(len(chosen))
+    return before[np.minimum(blocks + _CLOSE + 1, len(chosen))] > before[np.maximum(blocks - _CLOSE, 0)]
+
+
+def _whole_comments(page: Columns, is_comment: Flags, is_kept: Flags) -> Flags:
+    """Return comments with their authors, dates and texts, and without forms and lists of comments on other pages.
+
+    A comment is an element, and at least half of its siblings with the same tag and class are comments, too.
+    """
+    blocks = np.arange(page.count)
+    in_form = page.within("form") | page.within("button") | (name_levels(page, FORM, blocks) < NEAR)
+    is_comment = is_comment & ~in_form
+    if not is_comment.any():
+        return is_comment
+    group = sibling_groups(page)
+    everything = np.arange(len(group))
+    has_comment = page.element_sum(is_comment, everything) > 0
+    has_words = page.element_sum(page.words, everything) > 0
+    has_other_text = page.element_sum(is_kept & ~is_comment & (page.words >= LONG), everything) > 0
+    comments, filled, others = (np.bincount(group, flags) for flags in (has_comment, has_words, has_other_text))
+    is_record = ((comments >= 2) & (comments >= 0.5 * filled) & (others == 0))[group]
+    is_record[page.elements_with(PLAIN)] = False
+    in_record = is_record[page.ancestors[:NEAR]].any(axis=0)
+    added = np.flatnonzero(in_record & ~in_form & ~is_comment)
+    often = max(3, 0.5 * comments[group[np.flatnonzero(is_record)]].max(initial=0))
+    counts = Counter(page.texts[block] for block in added.tolist())
+    is_comment[[block for block in added.tolist() if counts[page.texts[block]] < often]] = True  # others are buttons
+    return is_comment & (in_record | _near(is_comment & (page.prose > 0)))
+
+
+def _beside_pictures(page: Columns) -> Flags:
+    """Return the blocks in the same small element as a picture."""
+    pictures, headings = (np.zeros(len(page.parent) + 1) for _ in range(2))
+    pictures[page.elements_with(["img", "video", "svg", "canvas", "table"]) + 1] = 1
+    headings[page.elements_with(sorted(HEADINGS)) + 1] = 1
+    around = page.ancestors[1 : _CLOSE + 1]
+    inside = [running[page.stop[around]] - running[around] for running in (pictures.cumsum(), headings.cumsum())]
+    is_small = page.ancestor_sums.words[1 : _CLOSE + 1] <= page.words + _FIGURE_WORDS
+    return ((inside[0] > 0) & (inside[1] == 0) & is_small).any(axis=0) & ~page.within("img")
+
+
+def _is_byline(page: Columns, blocks: Counts) -> Flags:
+    """Return which of the blocks have an author or a date, by their text or by the names around them."""
+    is_named = name_levels(page, Role.BYLINE, blocks, _CLOSE) < _CLOSE
+    is_date = (page.words[blocks] < _DATE_WORDS) & (page.link_words[blocks] < 0.5 * page.words[blocks])
+    return is_named | text_marks(page, "by", blocks) | (is_date & text_marks(page, "date", blocks))
 
 
 def columns_of(document: Document, page: Columns | None = None) -> Iterator[Columns]:
@@ -85,9 +147,7 @@ def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None) -> 
     near = near if blocks is None else near[blocks[near]]
     if not len(near):
         return result
-    is_named = name_levels(page, Role.BYLINE, near, _CLOSE) < _CLOSE
-    is_date = (page.words[near] < _DATE_WORDS) & (page.link_words[near] < 0.5 * page.words[near])
-    result[near] = is_named | text_marks(page, "by", near) | (is_date & text_marks(page, "date", near))
+    result[near] = _is_byline(page, near)
     return result
 
 
@@ -120,6 +180,13 @@ def find_comments(page: Columns, is_kept: Flags, blocks: Flags | None = None, tr
     return result
 
 
+def _marked_captions(page: Columns) -> Flags:
+    """Return the captions by their markup. Below a quotation, a ``<figcaption>`` has the name of its author."""
+    figure = page.group("figure")
+    is_quotation = np.isin(figure, figure[page.within("blockquote")]) & (figure >= 0) & ~_beside_pictures(page)
+    return (page.within("figcaption") & ~is_quotation) | page.within("caption")
+
+
 def by_rules(page: Columns, is_kept: Flags, known: Mapping[Role, Flags] = MappingProxyType({})) -> list[Role]:
     """Return the roles of a page by names of elements, texts and labels. `known` has the blocks of some roles."""
     if not page.count:
@@ -138,7 +205,7 @@ def by_rules(page: Columns, is_kept: Flags, known: Mapping[Role, Flags] = Mappin
     is_below_headline = (from_headline > 0) & (from_headline <= _CLOSE)
     choices = {
         Role.CODE: page.within("pre"),
-        Role.CAPTION: page.within("figcaption") | page.within("caption") | is_close[Role.CAPTION],
+        Role.CAPTION: is_close[Role.CAPTION] & _beside_pictures(page),
         Role.HEADLINE: is_headline,
         Role.SUBTITLE: is_close[Role.SUBTITLE] & is_below_headline & (words >= 4) & (words <= 70),
         Role.NOTE: is_named[Role.NOTE],
@@ -152,9 +219,8 @@ def by_rules(page: Columns, is_kept: Flags, known: Mapping[Role, Flags] = Mappin
         Role.TABLE: is_kept & page.within("td") & is_short,
         Role.BODY: is_kept,
     }
-    choices |= {role: flags for role, flags in known.items() if role is not Role.CAPTION}
-    if Role.CAPTION in known:  # markup is certain
-        choices[Role.CAPTION] = known[Role.CAPTION] | page.within("figcaption") | page.within("caption")
+    choices |= known
+    choices[Role.CAPTION] = choices[Role.CAPTION] | _marked_captions(page)
     numbers = np.select([*choices.values()], [*range(len(choices))], len(choices))
     names = [*choices, Role.OTHER]
     return [names[number] for number in numbers.tolist()]

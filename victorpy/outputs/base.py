@@ -76,6 +76,8 @@ class CleanPage:
     """Parts that formats leave out: ``images``, ``links``, ``formatting``, ``captions``, ``notes``."""
     language: str = ""
     """Detected language of the kept text, if metadata was requested."""
+    image_labels: tuple[Label, ...] = ()
+    """Labels that decide which images are content, if they differ from `labels`."""
 
     @classmethod
     def of(cls, document: Document, labelling: Labelling, **values: Any) -> CleanPage:

@@ -25,6 +25,7 @@ _INLINE_MARK = re.compile(
     r"(?<!\S)(?:ltx_note_mark|ltx_tag_note|modern-footnotes-footnote|sidenote-number|footnote_plugin_tooltip_text)(?!\S)"
 )
 _MARK = re.compile(r"[\[(]?\s*(?:note\s*)?[\w*†‡§]{1,4}\s*[\])]?", re.IGNORECASE)
+_NUMBER = re.compile("[0-9]+$")  # at the end of an id
 _NOTE_TAGS = frozenset(["li", "p", "div", "aside", "dd", "section", "tr"])
 _MAX_LEVELS = 4
 _MAX_NOTE = 4_000
@@ -80,8 +81,11 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
         is_raised = elements.tag[elements.parent[link]] == "sup" or "sup" in elements.tag[link : elements.stop[link]]
         named = (link, elements.parent[link], links[link])
         is_named = any(_has_name(element, _NOTE_NAME, elements) for element in named)
-        is_note = is_named or (is_raised and links_back[note] <= link)
-        if is_note and _MARK.fullmatch(marks[link].strip()):
+        mark = marks[link].strip()
+        number = _NUMBER.search(elements.attributes[links[link]].get("id", ""))
+        is_numbered = number is not None and mark.strip("[]()") == number[0]
+        is_note = is_named or (is_raised and (links_back[note] <= link or is_numbered))
+        if is_note and _MARK.fullmatch(mark):
             found[link] = note
     notes = sorted(set(found.values()))
     sections = {note for note, inner in pairwise(notes) if inner < elements.stop[note]}  # they contain notes
