@@ -108,7 +108,8 @@ def compare_scores(first: Path, second: Path) -> str:
             by_site[entry["data"], entry["site"]].append((entry["word_f1"], after[entry["data"], entry["name"]]))
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise DataError(
-            f"{first}, {second}: not scores of the same pages ({error}); write both with tools.bundled --scores"
+            f"{first}, {second}: these are not scores of the same pages ({error}); "
+            "write both files with tools.bundled --scores"
         ) from error
     groups: dict[tuple[str, str], list[list[tuple[float, float]]]] = defaultdict(list)
     for (data, _), pairs in by_site.items():

@@ -136,7 +136,7 @@ class Soak:
             texts = {digest: row["text"] for digest, row in found.items() if digest in self.texts}
             before = sum(end <= at for end in self.ends[whole])
             if not self.problem and any(self.texts[digest] != text for digest, text in texts.items()):
-                self.problem = f"another text than without damage at {at}"
+                self.problem = f"a text differs from the undamaged run, with damage at {at}"
             if not self.problem and not set(list(self.texts)[:before]) <= found.keys():
                 self.problem = f"pages before the damage at {at} are missing"
             shutil.rmtree(directory, ignore_errors=True)

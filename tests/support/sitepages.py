@@ -86,7 +86,7 @@ def write_site(directory: Path, count: int, template: str = "news", first: int =
 
 
 SEEN: list[DropRepeated] = []
-"""Every DropRepeated that has learned a site."""
+"""All DropRepeated labellers that have learned a site."""
 
 
 class DropRepeated(SiteLabeller):

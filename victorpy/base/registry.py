@@ -33,7 +33,6 @@ class Registry(Generic[Thing]):
         self._things[name] = thing
 
     def remove(self, name: str) -> None:
-        """Unregister a thing."""
         del self._things[name]
 
     def register(self, name: str) -> Callable[[Thing], Thing]:

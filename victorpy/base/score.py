@@ -45,5 +45,4 @@ class Score:
         return 2 * self.shared / (self.output + self.gold)
 
     def shares(self) -> dict[str, float]:
-        """Return precision, recall and F1 by name."""
         return {"precision": self.precision, "recall": self.recall, "f1": self.f1}

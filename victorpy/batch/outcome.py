@@ -209,8 +209,8 @@ def clean_record(
     """Clean a record and return a row. If the page fails, the row contains the reason, and nothing is raised.
 
     Use this function in engines that map a function over records. A record has `html` (bytes or text) and may have
-    `url`, `content_type` and `name`. The row has, among others, `text`, `title`, `status` (kept, empty, skipped,
-    failed), `kind` and `reason`. The model is loaded once per process. `allow_code` is as in `Cleaner.load`, and
+    `url`, `content_type` and `name`. The row has `text`, `title`, `status` (kept, empty, skipped, failed), `kind`,
+    `reason` and other columns. The model is loaded once per process. `allow_code` is as in `Cleaner.load`, and
     `parts` as in `Cleaner.document`. Pages that do not meet `filters` are skipped.
 
     >>> row = clean_record({"url": "http://tea.example/", "html": "<p>Tea is made by pouring hot water over the cured "

@@ -28,7 +28,6 @@ class Tokens(NamedTuple):
     hashes: Hashes
 
     def spell(self, number: int) -> str:
-        """Return a token as text."""
         start = int(self.starts[number])
         return self.codes[start : start + int(self.lengths[number])].tobytes().decode("utf-32-le")
 

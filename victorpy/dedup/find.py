@@ -315,9 +315,9 @@ def find_replicas(
 ) -> list[int | None]:
     """Return for every text the number of the text that it repeats, or None if it is kept.
 
-    A text can be a pair of text and site; without sites, all texts are from different sites. Each text is compared
-    with the texts kept before it, in the given order or, with ``keep="longest"``, from the longest to the shortest.
-    The method ``fingerprint`` has the parameters `percentage` and `interval`.
+    Give pairs of text and site if you know the sites; otherwise all texts count as texts of different sites. Each
+    text is compared with the texts kept before it, in the given order or, with ``keep="longest"``, from the longest to
+    the shortest. The method ``fingerprint`` has the parameters `percentage` and `interval`.
 
     >>> tea = "Tea is made by pouring hot water over the cured leaves of the tea bush, and drunk all over the world."
     >>> find_replicas([tea, "Coffee is brewed from roasted beans of another plant.", f"{tea} Have a cup!"])

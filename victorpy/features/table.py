@@ -150,7 +150,6 @@ class FeatureTable:
         return table
 
     def compute(self, page: Columns) -> Floats:
-        """Return the whole table of a page."""
         table = self.read(page)
         with np.errstate(all="ignore"):
             for row in self.called if _native else range(len(table)):

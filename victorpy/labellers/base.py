@@ -106,11 +106,9 @@ class Labeller(ABC):
         return right / max(total, 1)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters by name."""
         names = self.get_params()
         for name, value in parameters.items():
             if name not in names:

@@ -47,12 +47,10 @@ class Node:
 
     @classmethod
     def of(cls, label: int, children: Sequence[Node] = (), text: int = -1) -> Node:
-        """Make a node from its label and its children."""
         own_hash = hash((label, *(child.hash for child in children)))
         return cls(label, tuple(children), own_hash, 1 + sum(child.size for child in children), text)
 
     def texts(self) -> Iterator[int]:
-        """Yield the numbers of all texts in the sub-tree."""
         waiting = [self]
         while waiting:
             node = waiting.pop()

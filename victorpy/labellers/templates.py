@@ -87,7 +87,6 @@ class Pagelets(Repeated):
         return tree.blocks_with([text for pagelet in repeated for text in tree.text_ranges[pagelet]], NOISE)
 
     def pagelets(self, tree: PageTree) -> Iterator[int]:
-        """Yield the elements that are pagelets."""
         is_small = [True] * len(tree.elements)
         for parent, links in zip(tree.elements.parent, tree.links, strict=True):
             if parent >= 0 and links >= self.k:

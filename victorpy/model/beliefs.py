@@ -26,10 +26,10 @@ SHARE = 0.8
 """Weight of the other pages' log-odds if there are many pages."""
 
 OWN_PAGES = 2
-"""Number of pages that the block's own page counts as."""
+"""Weight of the block's own page, in pages."""
 
 PRIOR_WORDS = 10.0
-"""Number of labelled words that the model's expectation for a place counts as."""
+"""Weight of the model's expectation for a place, in labelled words."""
 
 FARTHEST = 4.0
 """Maximum change of log-odds by labels."""

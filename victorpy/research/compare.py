@@ -255,7 +255,6 @@ class Ruler:
         """Score of keeping every word of the page: some values may not be in its text."""
 
     def measure(self, method: MethodAtSite, output: Cleaned) -> PageResult:
-        """Score the output of a method."""
         kept = aligned_words(output.text)
         scores = {"words_removed": 1 - min(len(kept) / max(self._word_count, 1), 1.0), "cpu_ms": 1000 * output.seconds}
         values, blocks = self._count_values(kept), None

@@ -57,7 +57,6 @@ class GoldPage:
 
     @property
     def text(self) -> str:
-        """The gold text."""
         return "\n".join(segment.text for segment in self.gold)
 
 

@@ -60,7 +60,6 @@ class LabelledPage:
 
     @property
     def annotated(self) -> CleanPage:
-        """The page with its gold labels."""
         return CleanPage(self.document, self.labels)
 
     @property

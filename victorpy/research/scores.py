@@ -93,12 +93,10 @@ class BlockCounts(NamedTuple):
 
     @classmethod
     def of(cls, output: Sequence[Label], gold: Sequence[Label]) -> BlockCounts:
-        """Count the blocks of a page."""
         return cls(Counter(zip(gold, output, strict=True)))
 
     @classmethod
     def sum(cls, pages: Iterable[BlockCounts | None]) -> BlockCounts:
-        """Count the blocks of several pages."""
         total: Counter[tuple[Label, Label]] = Counter()
         for page in pages:
             total.update(page.confusion if page else {})
@@ -106,7 +104,6 @@ class BlockCounts(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Number of blocks."""
         return sum(self.confusion.values())
 
     @property
@@ -122,7 +119,6 @@ class BlockCounts(NamedTuple):
         return right / self.total if self.total else 1.0
 
     def label_score(self, label: Label) -> Score:
-        """Score one label."""
         shared = self.confusion.get((label, label), 0)
         output = sum(count for (_, ours), count in self.confusion.items() if ours is label)
         gold = sum(count for (theirs, _), count in self.confusion.items() if theirs is label)

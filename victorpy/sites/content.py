@@ -31,7 +31,6 @@ class Content:
         """For each feature: the pages that have it, one bit each, then N, then the sum of n log n."""
 
     def add(self, page: int, counts: Counter[str]) -> None:
-        """Add all features of a page."""
         bit = 1 << page
         self.pages |= bit
         sums = self.sums

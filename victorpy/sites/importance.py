@@ -62,7 +62,6 @@ class Judgement:
     _judged: dict[ElementNode, Judged] = field(default_factory=dict)
 
     def of(self, element: ElementNode) -> Judged:
-        """Return the judgement of an element node."""
         return self._judged[element]
 
     def judge(self, tree: StyleTree) -> Judgement:

@@ -35,7 +35,6 @@ class SiteStatistics:
 
     @property
     def pages(self) -> int:
-        """The number of pages added."""
         return self._tree.page_count
 
     def add(self, document: Document) -> None:

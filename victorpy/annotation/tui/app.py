@@ -93,7 +93,6 @@ class App:
         self._prompt = _Prompt(question, answer)
 
     def close_view(self) -> None:
-        """Go back to the previous view."""
         view = self.views.pop()
         view.close()
         if isinstance(view, PageView) and self._list is not None:

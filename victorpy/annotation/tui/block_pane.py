@@ -94,7 +94,6 @@ class BlockPane:
         return next(number for start, number in reversed(self._row_blocks[row]) if start <= column)
 
     def number_of_key(self, key: str) -> int | None:
-        """Return the block that a key leads to."""
         keys = self.letters if self.shows_letters else self.marks
         return next((number for number, shown in keys.items() if shown == key), None)
 

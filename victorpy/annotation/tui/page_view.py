@@ -255,7 +255,6 @@ class PageView(View):
         return None
 
     def _find(self, is_wanted: Callable[[int], bool], step: int, nothing: str) -> str | None:
-        """Go to the next matching block."""
         previous = self.session.cursor
         number = self.session.find(is_wanted, step)
         if number is None:

@@ -158,7 +158,6 @@ class PageListView(ListView):
 
     @property
     def entry(self) -> Entry:
-        """The page under the cursor."""
         return self.pages.entries[self.cursor]
 
     def top(self, width: int) -> str:

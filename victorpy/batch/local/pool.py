@@ -89,7 +89,10 @@ def end_with_main_process() -> None:
 
 
 def _work(connection: Any, start: Callable[[], int], memory: int) -> NoReturn:
-    """Run tasks until the main process closes the connection. `start` returns the bytes that it needs for itself."""
+    """Run tasks until the main process closes the connection.
+
+    `start` prepares the worker, and returns the bytes of memory that this takes.
+    """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a Python handler would not run while C code hangs
     end_with_main_process()
     try:

@@ -38,7 +38,7 @@ _NO_LIMIT = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A stretch to be cleaned, and what earlier attempts have shown."""
+    """A stretch to be cleaned, and the problems that earlier attempts found."""
 
     stretch: Stretch
     group: Group
@@ -175,7 +175,7 @@ class _Reading:
         self._job, self._report = job, report
         self.following: Stretch | None = None
         self.done = 0
-        """Bytes of files with many pages that have been read."""
+        """Number of bytes read so far from files with many pages."""
         first = job.group.files[job.stretch.file]
         self.at = first.number, job.stretch.start
         """Number of the file among all inputs, and of the next record in it."""

@@ -81,7 +81,7 @@ class Adaptation:
         return self._strength(replay.likeness(self.lexicon)) * self.forest.log_odds(replay.matrix(self.lexicon))
 
     def _strength(self, likeness: Floats) -> Floats:
-        """Return how much pages are adapted, from 0 to 1, given their likeness by names and by words in two rows."""
+        """Return how much each page is adapted, from 0 to 1. The two rows of `likeness` compare names and words."""
         ratio = (likeness.T / self.usual_likeness).min(axis=-1)
         return np.clip((ratio - UNLIKE) / (LIKE - UNLIKE), 0.0, 1.0)
 

@@ -103,12 +103,10 @@ class Bags:
         self._counts: list[npt.NDArray[np.int32]] = []
 
     def add(self, counts: Mapping[str, int]) -> None:
-        """Add the counts of a page."""
         self._columns.append(self._number(counts))
         self._counts.append(np.fromiter(counts.values(), dtype=np.int32, count=len(counts)))
 
     def extend(self, other: Bags) -> None:
-        """Add the pages of other bags."""
         ours = self._number(other._numbers)
         self._columns += [ours[columns] for columns in other._columns]
         self._counts += other._counts
@@ -175,7 +173,6 @@ class MethodPages:
         self.survival.append(survival(before, after, len(words), len(words_kept)))
 
     def extend(self, other: MethodPages) -> None:
-        """Add the pages of another site."""
         self.kept.extend(other.kept)
         self.removed.extend(other.removed)
         for name in ("survival", "learned", "learning", "labelling", "reading"):
