@@ -3,11 +3,11 @@
     python -m benchmarks.adaptation --data pages:DIR/forums pages:DIR/wwwxmu:hexun.com ... --rows rows.jsonl
     python -m benchmarks.adaptation --rows rows.jsonl --plot docs/images/adaptation.svg
 
-Each data set is a kind of pages; `KIND:DIR:SITE` uses one site of it. A third of the sites, or of the pages if there is
-one site, is for testing. From the others, pages are taken in random order, or by uncertainty: the simulated annotator
-always labels the five pages that the current model is least sure of, as in `victor annotate --order uncertainty
---retrain`. `victor learn` chooses by itself between the unchanged model, adaptation and training from scratch. General
-pages are the sample pages in data/, which no model was trained on.
+Each data set is a kind of pages; `KIND:DIR:SITE` uses one site of it. A third of the sites is used for testing, or a
+third of the pages if there is only one site. From the others, pages are taken in random order, or by uncertainty: the
+simulated annotator always labels the five pages that the current model is least sure of, as in `victor annotate --order
+uncertainty --retrain`. `victor learn` chooses by itself between the unchanged model, adaptation and training from
+scratch. General pages are the sample pages in data/, which no model was trained on.
 
 Results are added to --rows, so the kinds may be measured one by one. Without --data, they are only shown.
 """

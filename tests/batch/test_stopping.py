@@ -125,7 +125,7 @@ def test_vanished_directory_is_an_error(tmp_path, to, plain):
 
 @pytest.fixture(scope="module")
 def hanging(tmp_path_factory):
-    """The options of a run that gets stuck at its 101st page, and the directory of a run that gives that page up."""
+    """Options of a run that hangs at its 101st page, and the output of a run in which this page timed out."""
     place = tmp_path_factory.mktemp("hanging")
     crawl(place / "crawl.warc.gz", 130, {100: "HANGS"})
     options = (

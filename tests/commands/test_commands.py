@@ -392,7 +392,7 @@ def test_learn_warns_about_one_page_and_about_disputed_labels(tmp_path):
     ended = learn("--config", small_conf(tmp_path), "a.anno", "-o", "model", cwd=tmp_path, text=True)
     assert "learn: there is only one page to learn from" in ended.stderr
     ended = learn("--config", small_conf(tmp_path), "a.anno", "b.anno", "-o", "model", cwd=tmp_path, text=True)
-    assert "learn: left out: copies of other pages: 1; pages whose copies have contradicting labels" in ended.stderr
+    assert "left out: copies of other pages: 1; check 1 page whose copies have contradicting labels" in ended.stderr
 
 
 @pytest.mark.slow

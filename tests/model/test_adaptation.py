@@ -296,6 +296,6 @@ def test_copies_and_wrong_gold_are_left_out(tmp_path):
     ended = victor("learn", "--data", f"pages:{directory}", "-o", tmp_path / "model", "--replay", "0")
     messages = ended.stderr.decode()
     assert "pages: 4: most words of the gold are not on the page" in messages
-    assert "copies of other pages: 1; pages whose copies have contradicting labels, so check them: 1" in messages
+    assert "copies of other pages: 1; check 1 page whose copies have contradicting labels" in messages
     assert "lost.txt: no page lost.html" in messages
     assert "trained on 3 pages" in ended.stdout.decode()

@@ -201,7 +201,7 @@ def test_models_give_the_same_labels_and_probabilities(model, monkeypatch):
 
 
 def random_forests():
-    """Forests with 50 trees that ask for 9 features, of both kinds."""
+    """Yield forests of both kinds, with 50 trees that use 9 features."""
     rng = np.random.default_rng(1)
     for classes, depth in ((1, 6), (4, 3)):
         shape = (50, 1 << depth) if classes == 1 else (50, 1 << depth, classes)

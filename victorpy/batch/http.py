@@ -81,7 +81,7 @@ def undo_codings(body: bytes, codings: tuple[str, ...], most_bytes: int | None) 
 
 
 def _unzip(body: bytes, limit: int, window: int = 32 + zlib.MAX_WBITS) -> bytes:
-    """Expand all members of a gzip or zlib body. A truncated member gives its first bytes."""
+    """Expand all members of a gzip or zlib body. Of a truncated member, the bytes before the cut are returned."""
     parts: list[bytes] = []
     room = limit + 1
     while body and room > 0:

@@ -269,7 +269,7 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
 
 
 def stored_outcome(fields: Mapping[str, Any], columns: Sequence[str] = ()) -> Outcome:
-    """Return the outcome of which `row` has made a row."""
+    """Return the outcome that `row` has turned into a row."""
     facts = ("title", "author", "date", "site_name", "language")
     same = ("text", "reason", "confidence", "url", *facts, "digest", "size", "labels", "probability")
     return Outcome(

@@ -28,7 +28,7 @@ from tqdm import tqdm
 from victorpy.commands import Arguments
 from victorpy.commands._shared import add_allow_code, add_data, add_site_key
 from victorpy.config import Config, load_config
-from victorpy.errors import ConfigError, DataError
+from victorpy.errors import ConfigError, DataError, plural
 from victorpy.model.choice import ADAPTED, SEVERAL_SITES, UNCHANGED, Learned, learn
 from victorpy.model.evidence.replay import WEIGHT, load_replay
 from victorpy.model.evidence.stage import Report, Weights
@@ -219,7 +219,7 @@ def _without_copies(loaded: Sequence[Loaded], warn: Warn) -> list[Loaded]:
         copies.setdefault(hash(tuple(block.text for block in row.page.document.blocks)), []).append(row)
     if len(copies) < len(loaded):
         disputed = sum(len({tuple(row.page.labels) for row in rows}) > 1 for rows in copies.values())
-        advice = f"; pages whose copies have contradicting labels, so check them: {disputed:,}" if disputed else ""
+        advice = f"; check {plural(disputed, 'page')} whose copies have contradicting labels" if disputed else ""
         warn(f"copies of other pages: {len(loaded) - len(copies):,}{advice}")
     return [rows[0] for rows in copies.values()]
 

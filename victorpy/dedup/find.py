@@ -38,9 +38,9 @@ CRAWL_SAMPLE = 4_096
 FRAME_SHARE, ALWAYS_SHARE, TITLE_SHARE, FRAME_PAGES = 0.2, 0.8, 0.5, 8
 """Minimum shares of the sample's pages and titles that have a word of the frame, and minimum number of these pages."""
 FIRST = 16
-"""Maximum number of texts with the same key that a text is paired with, the first ones."""
+"""A text is paired with at most this many texts with the same key, the first ones."""
 CANDIDATES = 16
-"""Number of partners, those with the most common keys, that a text is compared with."""
+"""Number of partners that a text is compared with: those that share most keys with it."""
 
 LOSS_SHARE, LOSS_PAGES = 0.3, 10
 """Sites with at least this many pages are reported if they lose a larger share of them."""

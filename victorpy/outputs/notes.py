@@ -142,7 +142,7 @@ def _links_within(document: Document) -> Iterator[tuple[int, int]]:
 
 
 def _definition(link: int, target: int, elements: Elements) -> int:
-    """Return the element of the note that a link may refer to, or -1 if it leads to no place for a note."""
+    """Return the element of the note that a link may refer to, or -1 if its target cannot be a note."""
     if target <= link or elements.stop[link] - link > _MAX_REFERENCE_ELEMENTS:
         return -1
     note = target

@@ -25,8 +25,10 @@ def find_offsets(source: str, texts: Sequence[str | None]) -> list[tuple[int, in
     >>> find_offsets("<p>Tea &amp; <b>milk</b>.", ["Tea & milk."])
     [(3, 25)]
     """
-    starts: list[int] = []  # of each word in the text without white space
-    places: list[tuple[int, int, bool]] = []  # of each word in the source, and whether it is a character reference
+    starts: list[int] = []  # offset of each word in the text without white space
+    places: list[
+        tuple[int, int, bool]
+    ] = []  # start and stop of each word in the source, and whether it is a character reference
     words: list[str] = []
     length = 0
     for start, stop in _words(source):

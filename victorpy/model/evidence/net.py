@@ -2,7 +2,7 @@
 
 Trees see numbers about the surroundings of a block. The net sees the blocks around it: each layer adds what the net
 finds in a block and in the blocks 1, 2, 4 … positions before and after it. In the middle, the mean of the page is added
-too. Trees and the net make unlike mistakes, so the average of both is better than either on kinds of pages that were
+too. Trees and the net make different mistakes, so the average of both is better than either on kinds of pages that were
 not in training.
 """
 
