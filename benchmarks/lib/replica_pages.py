@@ -28,7 +28,7 @@ LONG_WORDS = 30
 MOST_OTHERS = 0.2
 """Maximum amount of such text outside the content, as a share of the content."""
 MOST_SHARED = 0.1
-"""Maximum share of the runs of words of the shorter of two contents that may be in the other."""
+"""Two contents may have this share of their runs of words in common, relative to the shorter one."""
 RUN = 4
 """Words in a run."""
 TOPIC_TYPES = frozenset({"article", "documentation", "service", "product"})

@@ -66,7 +66,7 @@ def test_interval_contains_the_mean_and_lies_within_the_values(values):
 def test_interval_covers_the_truth_about_95_times_in_100():
     dice = np.random.default_rng(11)
     summaries = [summarise(dice.beta(4, 2, size=60)) for _ in range(200)]
-    # 200 draws of a chance of .95 lie above 178 in all but one of a thousand runs.
+    # Of 200 intervals that each cover the truth with probability .95, fewer than 178 do in one of a thousand runs.
     assert 178 <= sum(summary.low <= 4 / 6 <= summary.high for summary in summaries) <= 200
 
 

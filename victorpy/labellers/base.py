@@ -58,7 +58,7 @@ class Labeller(ABC):
 
     @property
     def tunes(self) -> bool:
-        """Whether labels of a few pages of a site improve the method there."""
+        """Whether the method can be tuned to a site by the labels of a few pages."""
         return False
 
     @abstractmethod

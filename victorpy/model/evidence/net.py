@@ -41,7 +41,7 @@ _STRIDE = 128
 # Training
 _EPOCHS = 8
 _BATCH, _STEPS = 6000, 20
-"""Number of blocks in a step of training, unless an epoch would then have fewer than this number of steps."""
+"""Blocks per training step, and minimum number of steps per epoch. With few pages, steps have fewer blocks."""
 _LONGEST = 600
 """A step sees at most this many successive blocks of a page."""
 _RATE, _DECAY, _WARM_UP = 0.004, 0.01, 0.15
