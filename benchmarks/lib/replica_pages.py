@@ -131,7 +131,7 @@ def page_with(content: str, template: LabelledPage) -> str:
 
 
 def _innermost_holder(tags: Sequence[str]) -> int:
-    """Return the index after the innermost holder among the tags before a text."""
+    """Return the position after the last tag that is closing or in HOLDERS."""
     at = len(tags)
     while at and not tags[at - 1].startswith("/") and tags[at - 1] not in HOLDERS:
         at -= 1

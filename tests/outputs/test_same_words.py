@@ -112,7 +112,7 @@ def test_a_switch_does_not_change_other_parts(format, part):
 
 @given(st.sets(st.sampled_from(["links", "images", "formatting", "captions", "notes", "tables", "code"])))
 def test_switches_can_be_combined(parts):
-    """The words that are gone without some parts are those that are gone without each of them."""
+    """Dropping several parts drops the words of each of them, and no others."""
     method = load_method("everything")
     page = method.document(TOGETHER, url=URL, parts=Parts.of(exclude=parts))
     for format in ("text", "markdown", "xml"):

@@ -47,7 +47,7 @@ SMALL = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.shuffle.partitions": "2",
 }
-"""Settings for little work, which takes less time than planning and compiling it well."""
+"""Settings for small jobs, in which planning and compiling would take longer than the work itself."""
 
 
 class InterruptedRunError(Exception):

@@ -128,7 +128,7 @@ class Plan:
 
     @property
     def has_rows(self) -> bool:
-        """Whether the output has a row for each page. A folder has files, and its index is a list of them."""
+        """Whether the output has a row for each page. A folder has a file for each page instead."""
         return not self.plain and self.to != "folder"
 
     @property

@@ -66,7 +66,7 @@ class ExpandedGzip:
         return self._at
 
     def read(self, size: int = _PIECE) -> bytes:
-        """Read up to `size` bytes. Returns no bytes at the end and at damage."""
+        """Read up to `size` bytes. Returns an empty value at the end of the file and at damage."""
         while not self.damage and (self._expander is not None or self._begin_member()):
             bite_size = min(_BITE, max(self._careful_from - self._file.tell(), 1))
             bite = self._expander.unconsumed_tail or self._file.read(bite_size)

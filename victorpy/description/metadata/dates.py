@@ -96,8 +96,8 @@ def _candidates(page: Page) -> Iterator[Candidate]:
     """Yield candidates, most trustworthy first.
 
     Structured data and meta tags come from the system that published the page. A date near the headline may be the
-    date of the last change. If it is marked as such, it comes last. A date in the address is the day on which the page was created.
-    Other dates on the page usually belong to other pages.
+    date of the last change. If it is marked as such, it comes last. A date in the address is the day on which the page
+    was created. Other dates on the page usually belong to other pages.
     """
     yield from page.written_texts("datePublished", "dateCreated", "uploadDate")
     yield from page.meta(*_META_NAMES)
