@@ -2,9 +2,10 @@
 
     python -m tools.mutants --count 300 --seed 1
 
-The first call copies the checkout to build/mutants and records which lines every test reaches. Later calls record only
-the test files that changed. Each bug is planted in the copy, and the tests that reach its line run, the fastest first,
-until one fails. A bug that no test reaches counts as missed, and a bug that makes a test hang counts as caught.
+The first call copies the checkout to build/mutants and records which lines every test reaches, one directory after the
+other. Later calls record only the test files that changed, or that an interrupted call did not reach. Each bug is
+planted in the copy, and the tests that reach its line run, the fastest first, until one fails or the seconds for a bug
+are over. A bug that no test reaches counts as missed, and a bug that makes a test hang counts as caught.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice, zip_longest
+from itertools import groupby, islice, zip_longest
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -229,8 +230,8 @@ def _is_prose(node: ast.AST) -> bool:
 class Trial:
     """A pytest plugin that plants bugs after collection, and runs the tests of each bug in a copy of the process."""
 
-    def __init__(self, bugs: list[Bug], reached: Reached) -> None:
-        self.bugs, self.reached = bugs, reached
+    def __init__(self, bugs: list[Bug], reached: Reached, seconds: float) -> None:
+        self.bugs, self.reached, self.seconds = bugs, reached, seconds
         self.ended: list[tuple[Bug, str]] = []
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -258,8 +259,8 @@ class Trial:
             stale.unlink()
         try:
             path.write_text(bug.plant(source))
-            seconds = 120 + 10 * sum(map(self.reached.seconds.__getitem__, tests))
-            code = in_child(lambda: self._run(bug, source, tests), seconds)
+            slowest = max(map(self.reached.seconds.__getitem__, tests))
+            code = in_child(lambda: self._run(bug, source, tests), self.seconds + 60 + 10 * slowest)
         finally:
             path.write_text(source)
         return "missed" if code == 0 else "hangs" if code is None else "caught"
@@ -271,7 +272,10 @@ class Trial:
             command = [sys.executable, "-m", "pytest", "-x", *PLAIN, *chosen[:MOST_IMPORTING]]
             return subprocess.run(command, cwd=TREE, check=False).returncode
         items = [self._items[test] for test in tests]
+        end = time.monotonic() + self.seconds
         for item, following in zip(items, [*items[1:], None], strict=True):
+            if time.monotonic() > end:
+                break
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if item.session.testsfailed:
                 return 1
@@ -337,24 +341,28 @@ def prepare(marks: str, keep: bool) -> None:
     listed = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = [name for name in listed.splitlines() if (ROOT / name).is_file()]
     names += [str(path.relative_to(ROOT)) for path in ROOT.glob("victorpy/native/*.so")]
-    is_recorded = (WORK / "tests.json").exists()
-    if keep and is_recorded:
+    noted = WORK / "recorded.txt"
+    recorded = set(noted.read_text().split()) if noted.exists() else set[str]()
+    if keep and recorded:
         names = [name for name in names if name.startswith("tests/")]
     changed = [name for name in names if not is_same(ROOT / name, TREE / name)]
-    is_new = not is_recorded or any(name.startswith("victorpy/") for name in changed)
-    if is_new:
+    if not recorded or any(name.startswith("victorpy/") for name in changed):
         shutil.rmtree(WORK, ignore_errors=True)
-        changed = names
+        changed, recorded = names, set()
     for name in changed:
         (TREE / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, TREE / name)
-    tests = TESTS if is_new else [name for name in changed if re.search(r"tests/.*test_\w+\.py$", name)]
-    if tests:
-        print("recording which lines the tests reach; see build/mutants/log", flush=True)
+    tests = {name for name in names if re.search(r"tests/.*test_\w+\.py$", name)} | {*TESTS} - {"tests"}
+    missing = sorted(tests - (recorded - {*changed}))
+    for _, together in groupby(missing, lambda name: str(Path(name).parent)):
+        files = list(together)
+        print(f"recording which lines {len(files)} test files reach; see build/mutants/log", flush=True)
         environment = {**os.environ, "PYTHONPATH": str(TREE), "MUTANTS_RECORD": str(WORK)}
-        command = [sys.executable, "-m", "pytest", *PLAIN, "-p", "tools._reached", "-m", marks, *tests]
+        command = [sys.executable, "-m", "pytest", *PLAIN, "-p", "tools._reached", "-m", marks, *files]
         with (WORK / "log").open("w") as log:
             subprocess.run(command, cwd=TREE, env=environment, stdout=log, check=False)
+        recorded |= {*files}
+        noted.write_text("\n".join(sorted(recorded)))
 
 
 def is_same(one: Path, other: Path) -> bool:
@@ -410,10 +418,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="seed of the random choice (default: %(default)s)")
     parser.add_argument("--package", default="", help="plant bugs only in this package or file, such as page/split.py")
     parser.add_argument("--marks", default="not browser and not spark", help="record only tests with these marks")
+    parser.add_argument("--seconds", type=float, default=60, help="seconds for the tests of a bug (default: 60)")
     parser.add_argument("--keep", action="store_true", help="plant bugs in victorpy as it was last recorded")
     options = parser.parse_args()
     prepare(options.marks, options.keep)
-    trial = Trial(draw(options.count, options.seed, options.package), Reached(WORK, TREE))
+    trial = Trial(draw(options.count, options.seed, options.package), Reached(WORK, TREE), options.seconds)
     os.chdir(TREE)
     os.environ.update(PYTHONPATH=str(TREE), PYTHONDONTWRITEBYTECODE="1")
     sys.path.insert(0, str(TREE))

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import time
+from dataclasses import replace
 from functools import partial
 from multiprocessing import forkserver
 from pathlib import Path
@@ -26,13 +27,14 @@ from support.batchpages import (
 from support.commands import clean
 
 from victorpy.batch.local import pool
-from victorpy.batch.local.logs import Log, Segment, Stretch, read_log
+from victorpy.batch.local.logs import Log, Segment, Stretch, pack, read_log, unpack
 from victorpy.batch.local.pool import MOST_RESTARTS, Task, Workers, set_deadline
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Limits, Plan
-from victorpy.batch.record import Kind, Record, Status
+from victorpy.batch.record import Kind, Origin, Problem, Record, Status
 from victorpy.batch.sources import ReadOptions
+from victorpy.dedup.base import Signed
 from victorpy.errors import VictorError
 from victorpy.methods import Method
 
@@ -297,9 +299,29 @@ def test_log_ignores_a_torn_end(tmp_path):
         assert [record.name for record, _ in read_log(path)] == [*map(str, range(count)), "new"]
 
 
+def test_stored_records_are_the_same_again(tmp_path):
+    path = tmp_path / "a.log"
+    record = Record(
+        *("\udcff", Path("a/\udcff"), Path("\udcff.html"), b"", "http://tea.example/\ud800"),
+        **{"codings": ("gzip", "br"), "origin": Origin("a", 7, True), "problem": Problem(Kind.READ, "tea")},
+        **{"content_type": "text/html", "reached": 9, "is_text": True},
+    )
+    ended = Outcome(
+        *(Status.REPLICA, "tea \U0001d517", Kind.UNSURE, "why", ("lost",), 0.5),
+        **{"labels": {"other": 2}, "columns": {"terms": [["tea", 0.25]]}, "repeats": {"url": "b"}},
+        signed=(Signed(b"\xff\0", 3),),
+    )
+    with Log(path) as log:
+        log.add(record, ended)
+    assert list(read_log(path)) == [(record, ended)]
+    page = replace(record, payload="tea\n\ud800\0".encode("utf-8", "surrogatepass"), problem=None, file=None)
+    assert unpack(pack(page)) == page
+    assert page.read() == "tea\n\ud800\0"
+
+
 def test_finished_log_ends_with_its_segment(tmp_path):
     path = tmp_path / "a.log"
-    segment = Segment(Stretch(0), Stretch(0, 1, 0, 64), [1, 0], 700, {"pages": 2})
+    segment = Segment(Stretch(0), Stretch(0, 1, 0, 64), (1, 0), 700, {"pages": 2})
     assert Segment.load(path) is None
     with Log(path) as log:
         for number in range(2):

@@ -4,11 +4,14 @@ import contextlib
 import io
 import json
 import os
+import pickle
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
+import zlib
 
 import pytest
 from support.batchpages import crawl, page, poison_model, tree
@@ -21,7 +24,7 @@ from victorpy.batch.plan import Dedup, Plan
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.document import Label, Labelling
-from victorpy.errors import OutputError
+from victorpy.errors import DataError, OutputError
 from victorpy.labellers.base import SiteLabeller
 from victorpy.methods import Method
 
@@ -104,6 +107,37 @@ def test_log_that_was_torn_is_continued(archive, tmp_path, harm):
     assert tree(tmp_path / "out") == tree(tmp_path / "whole")
 
 
+class Evil:
+    """Does something when it is unpickled."""
+
+    def __reduce__(self):
+        return os.abort, ()
+
+
+def as_frame(content):
+    return struct.pack("<II", len(content), zlib.crc32(content)) + content
+
+
+EVIL = [
+    *(pickle.dumps(Evil()), b"end " + pickle.dumps(Evil()), zlib.compress(pickle.dumps(Evil()))),
+    *(b"end [1, 2]", b"[" * 100_000, b'{"name": 3}', b"[]", b"", b"end ", b"x", b"\x28\xb5\x2f\xfd"),
+]
+
+
+@pytest.mark.parametrize("content", EVIL, ids=lambda content: repr(content[:12]))
+@pytest.mark.parametrize("options", [{}, {"by_site": True}], ids=["pages", "sites"])
+def test_run_directory_of_a_stranger_runs_no_code(archive, tmp_path, content, options):
+    run(archive, tmp_path / "whole", "jsonl", **options)
+    run(archive, tmp_path / "out", "jsonl", signal_myself, 14, **options)
+    temporary = [path for path in (tmp_path / "out").rglob(".*/*") if path.suffix in {".log", ".spill", ".model"}]
+    assert temporary
+    for path in temporary:
+        path.write_bytes(as_frame(content) if path.suffix != ".model" else content)
+    with contextlib.suppress(DataError):  # what is damaged can also be cleaned again
+        run(archive, tmp_path / "out", "jsonl", **options)
+        assert tree(tmp_path / "out") == tree(tmp_path / "whole")
+
+
 def test_stream_gets_the_finished_pages(archive):
     got = []
     run(archive, None, "folder", lambda: signal_myself(signal.SIGINT), 6, lambda record, outcome: got.append(record))
@@ -121,6 +155,17 @@ def test_vanished_directory_is_an_error(tmp_path, to, plain):
 
 
 # Real processes.
+
+
+def test_script_that_starts_a_run_needs_no_guard(archive, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\nfrom victorpy.batch.local.run import run_plan\nfrom victorpy.batch.plan import Plan\n"
+        f"print(run_plan(Plan(({str(archive)!r},), {str(tmp_path / 'out')!r}, 'jsonl'), sys.stderr)['pages'])\n"
+    )
+    command = [sys.executable, str(script)]
+    ended = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    assert (ended.stdout, ended.returncode) == (f"{PAGES}\n", 0), ended.stderr
 
 
 @pytest.fixture(scope="module")

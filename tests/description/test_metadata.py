@@ -232,7 +232,7 @@ def titled():
 
 def test_output_that_wants_metadata_gets_it(titled):
     assert Cleaner.load().clean(CASES[0]["page"], format=titled) == "Tea at noon"
-    record = Record("tea.html", Path("tea.html"), payload=CASES[0]["page"])
+    record = Record("tea.html", Path("tea.html"), payload=CASES[0]["page"].encode(), is_text=True)
     assert PageCleaner(Plan(format=titled)).clean(record).text == "Tea at noon"
 
 

@@ -154,7 +154,7 @@ class Plan:
     def identity(self, input_digest: str) -> dict[str, Any]:
         """Return the settings that determine the output bytes. A resumed run may change all others.
 
-        The version is included because runs are resumed from pickled site models and records.
+        The version is included because another version may store records in another form.
         """
         identity = {
             "victorpy": __version__,

@@ -90,7 +90,7 @@ class Record:
     """Path relative to the input directory. It may contain `..` and characters that file systems refuse."""
     file: Path | None = None
     """The file of a page that is not part of an archive."""
-    payload: bytes | str = b""
+    payload: bytes = b""
     url: str = ""
     content_type: str = ""
     codings: tuple[str, ...] = ()
@@ -104,6 +104,8 @@ class Record:
     """Byte offset up to which the source has been read."""
     offset: int = 0
     """Byte offset at which reading can start again with this record, or 0 if there is none."""
+    is_text: bool = False
+    """Whether the payload is text, in UTF-8 with surrogates. Then no encoding has to be detected."""
 
     def site(self, by: str = "domain") -> str:
         """Return the site of the page's address. A page without an address belongs to the site of its folder.
@@ -128,7 +130,9 @@ class Record:
             raise ProblemError(*problem)
         if self.file is not None:
             return self.file.read_bytes()
-        if self.codings and isinstance(self.payload, bytes):
+        if self.is_text:
+            return self.payload.decode("utf-8", "surrogatepass")
+        if self.codings:
             from victorpy.batch.http import undo_codings
 
             return undo_codings(self.payload, self.codings, most_bytes)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import sys
 import tempfile
 import threading
@@ -32,6 +31,7 @@ from pyspark.sql import functions as F  # noqa: N812  (the usual name)
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from victorpy.base.digests import META, read_meta, verify_directory
+from victorpy.base.plain import to_json
 from victorpy.base.resources import shipped
 from victorpy.batch.counts import Counts
 from victorpy.batch.inputs import InputFile, Stamps, survey
@@ -274,7 +274,7 @@ class _Run:
 
     def _unit_frame(self, name: str) -> DataFrame:
         """Return a frame with one unit per partition."""
-        units = [(pickle.dumps(unit),) for unit in self.files[name]]
+        units = [(to_json(unit),) for unit in self.files[name]]
         return self.spark.createDataFrame(self.spark.sparkContext.parallelize(units, len(units)), "unit binary")
 
     def _group_by_site(self, name: str) -> bool:

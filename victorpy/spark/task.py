@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import json
-import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,11 +22,12 @@ from typing import Any
 import pyarrow as pa
 from more_itertools import chunked, constrained_batches
 
+from victorpy.base.plain import from_json, to_json
 from victorpy.batch.counts import describe_failure
 from victorpy.batch.inputs import Group, InputFile, find_files, is_unread, read_file
 from victorpy.batch.local.by_site import Sites, bucket_of
 from victorpy.batch.local.flow import Flow
-from victorpy.batch.local.logs import SPILL, Spill, pack, read_log, read_spilled, spilled_page, unpack
+from victorpy.batch.local.logs import SPILL, Entry, Spill, pack, read_log, read_spilled, spilled_page, unpack
 from victorpy.batch.local.pool import Workers
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.stretches import spill_stretch, start_worker
@@ -64,7 +64,7 @@ class Form(Enum):
 
     TABLE = "the columns of a table"
     LINES = "a line of JSON"
-    SIGNED = "the pickled record, until replicas are known"
+    SIGNED = "the record as JSON, until replicas are known"
 
 
 def make_schema(*names: str, **types: Any) -> Any:
@@ -102,7 +102,7 @@ def _results(plan: Plan, form: Form, ended: Iterable[Ended], site: str = "") -> 
                 "site": record.site(plan.site_key).encode("utf-8", "backslashreplace").decode(),
                 "signed": [signed._asdict() for signed in outcome.signed],
                 "description": json.dumps(describe_place(record, outcome)),
-                "ended": pickle.dumps((record, outcome), pickle.HIGHEST_PROTOCOL),
+                "ended": to_json((record, outcome)),
             }
         if form is Form.TABLE:
             return table_row(record, outcome, columns)
@@ -156,8 +156,7 @@ def _groups(plan: Plan, rows: Iterator[dict[str, Any]], directory: Path) -> Iter
     for fields in chunked(rows, STRETCH_RECORDS):
         if "unit" in fields[0]:
             for one in fields:
-                unit: InputFile = pickle.loads(one["unit"])  # written by the driver
-                yield Group(next(numbers), (unit,), STRETCH_RECORDS)
+                yield Group(next(numbers), (from_json(one["unit"], InputFile, "a unit"),), STRETCH_RECORDS)
             continue
         number = next(numbers)
         with Spill(directory / f"{number}{SPILL}") as spill:
@@ -211,7 +210,7 @@ def _packed(plan: Plan, rows: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[s
             record = _row_record(plan.read, fields)
             yield site_row(0, record, pack(record))
             continue
-        unit: InputFile = pickle.loads(fields["unit"])  # written by the driver
+        unit = from_json(fields["unit"], InputFile, "a unit")
         groups = [Group(0, (unit,), STRETCH_RECORDS)]
         with _child(plan) as child, tempfile.TemporaryDirectory(prefix="victor-pages-") as place:
             directory = Path(place)
@@ -257,7 +256,7 @@ def finish_signed(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.Recor
 
     def final() -> Iterator[Ended]:
         for fields in _rows(batches):
-            record, outcome = pickle.loads(fields["ended"])  # written by `_results`
+            record, outcome = from_json(fields["ended"], Entry, "a cleaned record")
             decision = fields["decision"]
             yield (0, 0), record, decided(plan.dedup, outcome, decision) if plan.dedup and decision else outcome
 

@@ -16,6 +16,7 @@ from itertools import count
 from pathlib import Path
 
 from victorpy.base.files import write_atomically
+from victorpy.base.plain import from_json, to_json
 from victorpy.batch.inputs import Group, InputFile, Wanted, find_files, group_files, read_failed
 from victorpy.batch.local.flow import Flow
 from victorpy.batch.local.logs import SPILL, Stretch, read_spilled, spilled_page, unpack
@@ -98,7 +99,7 @@ class Sites:
                             self._models[site] = self.learn(site, early.pop(site))
                 if not in_bytes:
                     self.progress.move(len(segment.tally["pages"]))
-        write_atomically(self.directory / _DONE, str(pages).encode(), alone=True)
+        write_atomically(self.directory / _DONE, to_json(pages), alone=True)
 
     def _list(self, bucket: int) -> Path:
         return self.directory / f"{bucket:02d}.list"
@@ -107,7 +108,10 @@ class Sites:
         return self.directory / f"{hashlib.sha256(site.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}.model"
 
     def learn(self, site: str, pages: Sequence[InputFile]) -> Task:
-        """Start to learn a model from a sample of the first pages. The sample is always the same."""
+        """Start to learn a model from a sample of the first pages. The sample is always the same.
+
+        A resumed run learns models again. So no run reads a pickle that another one has written.
+        """
         chosen = draw_sample(pages[: EARLY * self.plan.sample], self.plan.sample)
         task = Task(learn, str(self._model(site)), chosen)
         self.pool.queue.append(task)
@@ -118,7 +122,8 @@ class Sites:
         if not (self.directory / _DONE).exists():
             self.spill(total, in_bytes)
         counts = self.progress.counts
-        self.progress.begin("", int((self.directory / _DONE).read_text(encoding="ascii")))
+        done_file = self.directory / _DONE
+        self.progress.begin("", from_json(done_file.read_bytes(), int, done_file))
         self.progress.skip(counts, counts.pages)
         numbers = count()
         ahead: deque[tuple[str, Task | None, list[Group]]] = deque()
@@ -138,9 +143,9 @@ class Sites:
         for bucket in range(BUCKETS):
             pages: dict[str, list[InputFile]] = {}
             wanted: dict[str, list[InputFile]] = {}
-            with self._list(bucket).open(encoding="utf-8") as lines:
+            with self._list(bucket).open("rb") as lines:
                 for line in lines:
-                    site, name, offset, is_wanted = json.loads(line)
+                    site, name, offset, is_wanted = from_json(line, tuple[str, str, int, bool], lines.name)
                     page = spilled_page(self.directory / name, offset)
                     pages.setdefault(site, []).append(page)
                     if is_wanted:

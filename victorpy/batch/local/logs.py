@@ -6,8 +6,6 @@ last frame of a finished file describes its stretch.
 
 from __future__ import annotations
 
-import json
-import pickle
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
@@ -17,20 +15,25 @@ from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from victorpy.base.plain import from_json, to_json
 from victorpy.batch.counts import Tally
 from victorpy.batch.inputs import InputFile
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Dedup
 from victorpy.batch.record import Record
 from victorpy.batch.replicas import Decisions
+from victorpy.errors import DataError
 
 zstandard: Any = None
+_EXPANSION_ERRORS: tuple[type[Exception], ...] = (zlib.error,)
 with suppress(ImportError):
     import zstandard
 
+    _EXPANSION_ERRORS = (zlib.error, zstandard.ZstdError)
+
 SPILL = ".spill"
 _FRAME = struct.Struct("<II")  # length and checksum
-_END = b"["  # begins the last frame of a finished file, but no pickled or compressed record
+_END = b"end "  # begins the last frame of a finished file
 
 
 class Stretch(NamedTuple):
@@ -47,6 +50,13 @@ class Stretch(NamedTuple):
     @property
     def name(self) -> str:
         return f"{self.group:09d}-{self.number:07d}"
+
+
+class Entry(NamedTuple):
+    """A cleaned record."""
+
+    record: Record
+    outcome: Outcome
 
 
 class Segment(NamedTuple):
@@ -69,8 +79,7 @@ class Segment(NamedTuple):
                 pass
         if not content.startswith(_END):
             return None
-        stretch, following, *others = json.loads(content)
-        return cls(Stretch(*stretch), Stretch(*following) if following else None, *others)
+        return from_json(content.removeprefix(_END), cls, path)
 
 
 def _read_frames(file: Any) -> Iterator[tuple[bytes, int]]:
@@ -97,7 +106,7 @@ class _Frames:
 
     def end(self, segment: Segment) -> Segment:
         """Mark the file as finished."""
-        self.write(json.dumps(segment).encode())
+        self.write(_END + to_json(segment))
         return segment
 
     def __enter__(self) -> Self:
@@ -127,13 +136,12 @@ class Log(_Frames):
         super().__init__(path, "r+b" if path.exists() else "w+b")
         self.tally, end = Tally(), 0
         for content, end in _read_records(self._file):  # noqa: B007
-            self.tally.add(*pickle.loads(content))
+            self.tally.add(*from_json(content, Entry, path))
         self._file.truncate(end)
         self._file.seek(end)
 
     def add(self, record: Record, outcome: Outcome) -> None:
-        record = replace(record, payload=b"")
-        self.write(pickle.dumps((record, outcome), pickle.HIGHEST_PROTOCOL))
+        self.write(to_json((replace(record, payload=b""), outcome)))
         self.tally.add(record, outcome)
 
 
@@ -144,7 +152,7 @@ def _read_records(file: Any) -> Iterator[tuple[bytes, int]]:
 def read_log(path: Path) -> Iterator[tuple[Record, Outcome]]:
     """Read the complete records of a log."""
     with path.open("rb") as file:
-        yield from (pickle.loads(content) for content, _ in _read_records(file))  # written by `Log`
+        yield from (from_json(content, Entry, path) for content, _ in _read_records(file))
 
 
 def log_length(path: Path) -> int:
@@ -169,15 +177,18 @@ def read_logs(
 def pack(record: Record) -> bytes:
     """Return a record as compressed bytes."""
     compress = zlib.compress if zstandard is None else zstandard.ZstdCompressor(level=1).compress
-    packed: bytes = compress(pickle.dumps(record, pickle.HIGHEST_PROTOCOL))
+    packed: bytes = compress(to_json(replace(record, payload=b"")) + b"\n" + record.payload)
     return packed
 
 
 def unpack(content: bytes) -> Record:
-    """Return the record that `pack` has made bytes of. Never unpack untrusted bytes."""
+    """Return the record that `pack` has made bytes of."""
     expand = zlib.decompress if content.startswith(b"x") else zstandard.ZstdDecompressor().decompress
-    record: Record = pickle.loads(expand(content))
-    return record
+    try:
+        fields, _, payload = expand(content).partition(b"\n")
+    except _EXPANSION_ERRORS as error:
+        raise DataError(f"a spilled record: damaged: {error}") from error
+    return replace(from_json(fields, Record, "a spilled record"), payload=payload)
 
 
 def spilled_page(path: Path, offset: int) -> InputFile:
@@ -189,4 +200,6 @@ def read_spilled(page: InputFile) -> bytes:
     """Read a packed record."""
     with page.path.open("rb") as file:
         file.seek(page.offset)
-        return next(content for content, _ in _read_frames(file))
+        for content, _ in _read_frames(file):
+            return content
+    raise DataError(f"{page.path}: damaged: there is no record at byte {page.offset:,}")

@@ -7,7 +7,9 @@ A task that hangs, crashes or exhausts memory ends only its own worker. The syst
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import sys
 import threading
 import time
 from collections import deque
@@ -216,7 +218,7 @@ class Workers:
             ours, theirs = context.Pipe()
             process = context.Process(target=_work, args=(theirs, self._start, self._limits.memory))
             try:
-                with _worker_environment():
+                with _worker_environment(), _without_script(self._start):
                     process.start()
             except (EOFError, OSError) as error:  # the server that starts workers was killed a moment ago
                 self._count_restart(error)
@@ -335,3 +337,19 @@ def _worker_environment() -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def _without_script(start: Callable[[], int]) -> Iterator[None]:
+    """Keep new workers from running the main script again, unless `start` needs a function of it.
+
+    The script starts a batch run. Without a test of `__name__`, every worker would start the run again.
+    """
+    script = vars(sys.modules["__main__"])
+    places = {name: script[name] for name in ("__spec__", "__file__") if name in script}
+    if b"__main__" not in pickle.dumps(start):
+        script.update(dict.fromkeys(places))
+    try:
+        yield
+    finally:
+        script.update(places)

@@ -40,7 +40,8 @@ def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int
     return Record(
         name=url or f"{origin.source}:{origin.position}",
         place=place_of(url, f"{Path(origin.source).name}-{origin.position}"),
-        payload=b"" if problem else page,
+        payload=b"" if problem else page.encode("utf-8", "surrogatepass") if isinstance(page, str) else page,
+        is_text=isinstance(page, str),
         url=url,
         content_type=content_type,
         origin=origin,
