@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import stat
 from array import array
 from collections import deque
@@ -138,8 +139,9 @@ def _find(name: str, pages_only: bool = False) -> Iterator[InputFile]:
     elif path.is_dir():
         yield from _find_below(path, pages_only)
     elif _ADDRESS.match(name) and not path.exists():
+        typed = shlex.quote(name)
         raise DataError(
-            f"{name}: this is an address, not a file; fetch the page first: curl -sL {name} | victor clean --url {name}"
+            f"{name}: this is an address, not a file; fetch the page first: curl -sL {typed} | victor clean --url {typed}"
         )
     elif path.exists() or not glob.has_magic(name):
         yield InputFile(path, Path(path.name), name)  # a missing file fails when it is read
