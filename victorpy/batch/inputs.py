@@ -141,7 +141,8 @@ def _find(name: str, pages_only: bool = False) -> Iterator[InputFile]:
     elif _ADDRESS.match(name) and not path.exists():
         typed = shlex.quote(name)
         raise DataError(
-            f"{name}: this is an address, not a file; fetch the page first: curl -sL {typed} | victor clean --url {typed}"
+            f"{name}: this is an address, not a file; fetch the page first: "
+            f"curl -sL {typed} | victor clean --url {typed}"
         )
     elif path.exists() or not glob.has_magic(name):
         yield InputFile(path, Path(path.name), name)  # a missing file fails when it is read
