@@ -346,7 +346,7 @@ def _without_script(start: Callable[[], int]) -> Iterator[None]:
     The script starts a batch run. Without a test of `__name__`, every worker would start the run again.
     """
     script = vars(sys.modules["__main__"])
-    places = {name: script[name] for name in ("__spec__", "__file__") if name in script}
+    places: dict[str, Any] = {name: script[name] for name in ("__spec__", "__file__") if name in script}
     if b"__main__" not in pickle.dumps(start):
         script.update(dict.fromkeys(places))
     try:
