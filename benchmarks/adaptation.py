@@ -38,8 +38,7 @@ from victorpy.research.datasets import read_dataset
 from victorpy.research.gold import LabelledPage, label_page, load_gold
 
 SIZES = (5, 10, 20, 50)
-BATCH = 5
-"""Number of pages that the simulated annotator labels before the model is adapted again."""
+BATCH = 5  # number of pages that the simulated annotator labels before the model is adapted again
 MOST_TESTS, MOST_POOL = 30, 60
 LEAST_SPAN = 0.1  # of the axis of word F1, so that small differences look small
 

@@ -43,10 +43,8 @@ from victorpy.outputs.anno import load_anno, load_annotation
 
 WIDTH, HEIGHT = 140, 45
 """Size of the terminal in which keys are counted and redrawing is timed. Nobody acts on blocks not yet seen."""
-MENDING = 2
-"""Correct labels that one wrong label cancels out, because it has to be corrected later."""
-LARGE = 150
-"""Number of blocks from which on a page counts as large."""
+MENDING = 2  # correct labels that one wrong label cancels out, because it has to be corrected later
+LARGE = 150  # number of blocks from which on a page counts as large
 
 
 # Keystrokes
@@ -58,14 +56,11 @@ class Count(NamedTuple):
     page: str
     blocks: int
     wrong: int
-    keys: int
-    """With the keyboard alone."""
-    scrolls: int
-    """Keys that only show the next screen."""
+    keys: int  # with the keyboard alone
+    scrolls: int  # keys that only show the next screen
     keys_and_clicks: int
     """With a mouse. The wheel scrolls, and a click leads to any block on the screen."""
-    from_nothing: int
-    """Keys without a model, with the same selections."""
+    from_nothing: int  # keys without a model, with the same selections
 
 
 class Person:
@@ -77,8 +72,7 @@ class Person:
         self.gold = gold
         self.keys = self.scrolls = self.keys_and_clicks = 0
         self._app = app
-        self._pane = app.view.blocks
-        """Shows which blocks are on the screen, and which keys lead to them."""
+        self._pane = app.view.blocks  # shows which blocks are on the screen, and which keys lead to them
 
     def work(self) -> None:
         """Do the whole page."""

@@ -67,8 +67,7 @@ with gzip.open(sys.argv[2], "wb", 4) as lines:
 print(time.perf_counter() - wall, time.process_time() - cpu)
 """
 
-SLEEP = 0.007
-"""Seconds for a page in the step saturation: about what cleaning takes."""
+SLEEP = 0.007  # seconds for a page in the step saturation: about what cleaning takes
 
 
 class Sample(NamedTuple):
@@ -76,10 +75,8 @@ class Sample(NamedTuple):
 
     seconds: float
     pages: int
-    main: float
-    """Memory of the main process, in MB."""
-    workers: float
-    """Memory of all others together."""
+    main: float  # memory of the main process, in MB
+    workers: float  # memory of all others together
 
 
 class Ended(NamedTuple):

@@ -33,8 +33,7 @@ from victorpy.research.datasets import VALUE_KINDS, GoldPage
 from victorpy.research.scores import occurring, word_f1
 from victorpy.research.site_runs import map_in_jobs
 
-FIXED = {"sst": "t", "sst(styles=paper)": "t", "sentence-entropy": "T"}
-"""Methods with a threshold, and its parameter."""
+FIXED = {"sst": "t", "sst(styles=paper)": "t", "sentence-entropy": "T"}  # methods with a threshold, and its parameter
 
 METHODS = [
     ("everything", []),

@@ -23,10 +23,8 @@ from benchmarks.lib.tables import table
 from victorpy import Cleaner, native
 
 FORMATS = ("text", "markdown", "html", "jsonl", "anno", "page", "docview", "docview-tei")
-MOST_SECONDS = 5.0
-"""Per megabyte of the page."""
-MOST_MEMORY = 30
-"""Times the size of the page, above `FLOOR`."""
+MOST_SECONDS = 5.0  # per megabyte of the page
+MOST_MEMORY = 30  # times the size of the page, above `FLOOR`
 FLOOR = 100_000_000
 TIME_LIMIT = 30
 

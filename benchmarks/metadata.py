@@ -48,8 +48,7 @@ class GoldFacts(NamedTuple):
     values: dict[str, str]
 
 
-Reader = Callable[[str, str], dict[str, str]]
-"""From a page's text and its address to the three fields."""
+Reader = Callable[[str, str], dict[str, str]]  # from a page's text and its address to the three fields
 
 
 @dataclass

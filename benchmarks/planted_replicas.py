@@ -54,8 +54,7 @@ class Planted(NamedTuple):
     """A page of the run."""
 
     name: str
-    way: str
-    """How it was copied; empty for an original."""
+    way: str  # how it was copied; empty for an original
     values: list[str]
 
 

@@ -53,10 +53,8 @@ class Bin:
 
     low: float
     high: float
-    confidence: float
-    """Their mean confidence."""
-    f1: Summary
-    """Their true word F1."""
+    confidence: float  # their mean confidence
+    f1: Summary  # their true word F1
 
     @property
     def gap(self) -> float:

@@ -36,8 +36,7 @@ from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import load_method
 from victorpy.sites.style_tree import StyleTree
 
-SCORED = 10
-"""Number of pages of each site that a curve scores."""
+SCORED = 10  # number of pages of each site that a curve scores
 
 
 def milliseconds(function: Callable[[Any], Any], items: Sequence[Any]) -> tuple[float, list[Any]]:

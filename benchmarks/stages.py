@@ -44,8 +44,7 @@ REST = "the rest"
 BASE = "trafilatura"
 SHARED = "page."
 
-Name = Callable[..., str]
-"""Returns the name of a stage from the arguments of a call."""
+Name = Callable[..., str]  # returns the name of a stage from the arguments of a call
 
 
 class Clock:

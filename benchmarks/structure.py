@@ -36,8 +36,7 @@ _FLOATING = re.compile(r"\\(?:displaystyle|textstyle|left|right)\b|\\[,;!:> ]|[{
 
 _SPACES = frozenset(["inline", "softbreak", "hardbreak", "html_inline"])
 
-Converter = Callable[[str, str], str]
-"""A function from a page and its address to Markdown."""
+Converter = Callable[[str, str], str]  # a function from a page and its address to Markdown
 
 
 class Page(NamedTuple):

@@ -38,8 +38,7 @@ class Site(NamedTuple):
     data: str
     name: str
     trials: list[Trial]
-    scores: list[Floats]
-    """Word F1 of each page at every threshold."""
+    scores: list[Floats]  # word F1 of each page at every threshold
 
 
 def scored(document: Document, values: Sequence[float], gold: str) -> Floats:

@@ -28,8 +28,7 @@ concurrency = multiprocessing,thread
 disable_warnings = no-data-collected,module-not-measured,module-not-imported,couldnt-parse,no-sysmon
 """
 
-MOST_SECONDS = 30
-"""Tests of a line are chosen until they took this long when they were recorded."""
+MOST_SECONDS = 30  # tests of a line are chosen until they took this long when they were recorded
 
 
 class Recorder:

@@ -20,18 +20,15 @@ from tests.support.terminal import Terminal
 
 ROOT = Path(__file__).parents[1]
 COLUMNS, LINES = 104, 30
-WIDTH, HEIGHT, BASE = 8.0, 17.0, 12.5
-"""Width and height of a character, and the height of its baseline."""
-SECONDS = 2.5
-"""How long each frame of the animation is shown."""
+WIDTH, HEIGHT, BASE = 8.0, 17.0, 12.5  # width and height of a character, and the height of its baseline
+SECONDS = 2.5  # how long each frame of the animation is shown
 
 INK, PAPER = "#d8dee4", "#16191d"
 _NAMED = {
     **{"black": "#16191d", "red": "#e06c75", "green": "#7fbf6f", "brown": "#d9b34a", "blue": "#5a9bd5"},
     **{"magenta": "#c586d6", "cyan": "#56b6c2", "white": "#d8dee4"},
 }
-Screen = tuple[tuple[Any, ...], ...]
-"""The cells of a screen, row by row, as pyte keeps them."""
+Screen = tuple[tuple[Any, ...], ...]  # the cells of a screen, row by row, as pyte keeps them
 
 
 def cells_of(terminal: Terminal) -> Screen:

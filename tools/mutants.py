@@ -72,8 +72,7 @@ class Bug:
     text: str
     reached_at: tuple[int, ...]
     """Lines of the same file whose tests run; empty if the line only runs when the module is imported."""
-    names: tuple[str, ...] = ()
-    """Names that the line defines on import."""
+    names: tuple[str, ...] = ()  # names that the line defines on import
 
     def plant(self, source: str) -> str:
         """Return the source with the bug; all other lines keep their numbers."""

@@ -30,11 +30,9 @@ from victorpy.research.datasets import parse_data, read_dataset
 from victorpy.research.gold import LabelledPage, label_page
 from victorpy.sites.grouping import draw_sample
 
-BLOCKS = 50
-"""Number of blocks that are sampled from a page."""
+BLOCKS = 50  # number of blocks that are sampled from a page
 
-FEWEST_PAGES = 2
-"""Tokens on fewer pages are left out."""
+FEWEST_PAGES = 2  # tokens on fewer pages are left out
 
 
 def read_sample(specs: Sequence[str], count: int, config: Config) -> list[LabelledPage]:

@@ -36,8 +36,7 @@ from victorpy.research.datasets import parse_data, read_dataset, set_name
 from victorpy.research.gold import label_page
 from victorpy.sites.grouping import make_folds
 
-HIDDEN = 0.3
-"""Share of the training pages whose names are hidden from the trees."""
+HIDDEN = 0.3  # share of the training pages whose names are hidden from the trees
 MOST_BLOCKS = 40
 """Number of blocks of a page to learn from. Blocks with rare roles are drawn more often."""
 FREQUENT = frozenset([Role.BODY, Role.COMMENT, Role.RELATED, Role.NAVIGATION, Role.OTHER])
@@ -55,8 +54,7 @@ class Page:
     roles: list[Role]
     gold: dict[Role, GoldRole]
     is_thread: bool
-    log_odds: dict[Role, Floats] = field(default_factory=dict)
-    """From forests that have not seen the page's site."""
+    log_odds: dict[Role, Floats] = field(default_factory=dict)  # from forests that have not seen the page's site
     hidden_log_odds: dict[Role, Floats] = field(default_factory=dict)
     """The same without names of elements, for roles that only names tell."""
 

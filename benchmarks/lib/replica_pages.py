@@ -20,17 +20,12 @@ from victorpy.page.markup import TagWriter, escape, pieces
 from victorpy.research.gold import LabelledPage, label_page
 
 SEED = 8
-FEWEST_WORDS = 100
-"""A page with less content has no clear topic."""
+FEWEST_WORDS = 100  # a page with less content has no clear topic
 
-LONG_WORDS = 30
-"""A block of this many words is not a label, link or notice, but a text that somebody wrote."""
-MOST_OTHERS = 0.2
-"""Maximum amount of such text outside the content, as a share of the content."""
-MOST_SHARED = 0.1
-"""Two contents may have this share of their runs of words in common, relative to the shorter one."""
-RUN = 4
-"""Words in a run."""
+LONG_WORDS = 30  # a block of this many words is not a label, link or notice, but a text that somebody wrote
+MOST_OTHERS = 0.2  # maximum amount of such text outside the content, as a share of the content
+MOST_SHARED = 0.1  # two contents may have this share of their runs of words in common, relative to the shorter one
+RUN = 4  # words in a run
 TOPIC_TYPES = frozenset({"article", "documentation", "service", "product"})
 
 # Elements that contain whole articles. Content goes into the innermost of them around the content that it replaces.
@@ -41,10 +36,8 @@ class Collection(NamedTuple):
     """Three sets as in the paper; pages with the same number belong together."""
 
     base: list[str]
-    near: list[str]
-    """The content of the base page in another page's template: a replica."""
-    non: list[str]
-    """Another page's content in the template of the base page: no replica."""
+    near: list[str]  # the content of the base page in another page's template: a replica
+    non: list[str]  # another page's content in the template of the base page: no replica
 
 
 def topic_pages(specs: Sequence[str], most: int | None = None, seed: int = SEED) -> list[LabelledPage]:

@@ -21,8 +21,7 @@ from victorpy.research.datasets import GoldPage
 L3S = {"1": Role.HEADLINE, "4": Role.RELATED, "5": Role.COMMENT}
 LONGEST_BYLINE = 12  # words
 NEAR_HEADLINE = 15  # blocks
-BESIDE = 2
-"""Blocks so close to an author or a date may belong to the byline: "By", a job title, a reading time."""
+BESIDE = 2  # blocks so close to an author or a date may belong to the byline: "By", a job title, a reading time
 
 
 class GoldRole(NamedTuple):

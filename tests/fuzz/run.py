@@ -35,8 +35,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 SECONDS_PER_INPUT = 60
 MOST_MEMORY = 2_000_000_000
-MOST_FINDINGS = 10
-"""A target with this many findings is stopped."""
+MOST_FINDINGS = 10  # a target with this many findings is stopped
 MOST_REPLAYED = 300
 NATIVE_TARGETS = ["splitting", "cleaning"]
 SPLIT = re.compile(rb"(?=[<{])|(?<=[>}\n])")

@@ -50,8 +50,7 @@ LONGEST = 2_000
 class Target(NamedTuple):
     check: Callable[[bytes], str]
     seeds: Callable[[], Sequence[bytes]]
-    words: Sequence[bytes] = ()
-    """Pieces that mutations insert."""
+    words: Sequence[bytes] = ()  # pieces that mutations insert
 
 
 TARGETS: dict[str, Target] = {}
@@ -165,8 +164,7 @@ def metadata(data: bytes) -> str:
     return write(data, [name for name in OUTPUTS if OUTPUTS.get(name).wants_metadata])
 
 
-RAW = ("anno", "cleaneval", "jsonl")
-"""Formats that contain the blocks as they are on the page."""
+RAW = ("anno", "cleaneval", "jsonl")  # formats that contain the blocks as they are on the page
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 

@@ -96,8 +96,7 @@ def odds(table, *tokens):
     return table.look_up(hash_words(tokens)).tolist()
 
 
-YES = pytest.approx(math.log(4), abs=0.001)
-"""Three sites for content, against two that are of two minds: four fifths."""
+YES = pytest.approx(math.log(4), abs=0.001)  # three sites for content, against two that are of two minds: four fifths
 NO = pytest.approx(-math.log(4), abs=0.001)
 
 
@@ -495,8 +494,7 @@ def test_damaged_leafwise_trees_are_refused(changed, message):
 # The context of a block.
 
 
-PAGE = '<div class="m"><p>a b c</p><p>d</p></div><p>e</p>'
-"""Blocks that weigh 3.5, 1.5 and 1.5: words and half a word."""
+PAGE = '<div class="m"><p>a b c</p><p>d</p></div><p>e</p>'  # blocks that weigh 3.5, 1.5 and 1.5: words and half a word
 LOG_ODDS = np.array([math.log(4), 0.0, -math.log(4)])
 """That is, probabilities of .8, .5 and .2: 2.8, .75 and .3 of the words may be content."""
 ALL = 3.85 / 6.5

@@ -20,8 +20,7 @@ from victorpy.commands import main, run
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
-JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)) * 40
-"""A file that is not a web page."""
+JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)) * 40  # a file that is not a web page
 
 Ended = subprocess.CompletedProcess[Any]
 

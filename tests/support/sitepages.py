@@ -85,8 +85,7 @@ def write_site(directory: Path, count: int, template: str = "news", first: int =
     return directory
 
 
-SEEN: list[DropRepeated] = []
-"""All DropRepeated labellers that have learned a site."""
+SEEN: list[DropRepeated] = []  # all DropRepeated labellers that have learned a site
 
 
 class DropRepeated(SiteLabeller):

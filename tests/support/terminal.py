@@ -54,10 +54,8 @@ class Terminal:
     ) -> None:
         self.screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
-        self.written = b""
-        """Everything that the program has written."""
-        self.status: int | None = None
-        """The exit code, or the negative number of the signal that ended the program."""
+        self.written = b""  # everything that the program has written
+        self.status: int | None = None  # the exit code, or the negative number of the signal that ended the program
         self.pid, self._file = pty.fork()
         if self.pid == 0:
             self._become(command, environment, directory)

@@ -44,20 +44,23 @@ def without_collector() -> Iterator[None]:
 def open_page(
     page: Path | None, anno: Path, config: Config, model: Predictor | None = None, read_only: bool = False
 ) -> OpenPage:
-    """Open a page for annotation. If it has no annotation file yet, read the page itself."""
+    """Open a page for annotation."""
     name = str(page or anno)
     anno = anno.resolve()  # if it is a symbolic link, write its target
     html = b"" if page is None else _read_bytes(page)
     with without_collector(), _locked(anno, read_only) as lock:
-        if anno.exists():
-            annotation = load_annotation(anno, config.cuts)
-        elif page is not None:
-            document = read_page(page, config, html)
-            unlabelled = (None,) * len(document.blocks)
-            annotation = Annotation(document, unlabelled, unlabelled)
-        else:
-            raise DataError(f"{anno}: cannot be read: No such file or directory")
-        return _open(name, anno, annotation, lock, config, model, page, html)
+        return _open(name, anno, load_page(page, anno, config, html), lock, config, model, page, html)
+
+
+def load_page(page: Path | None, anno: Path, config: Config, html: bytes | None = None) -> Annotation:
+    """Read an annotation file. If there is none yet, read the page itself. Pass `html` if it was already read."""
+    if anno.exists():
+        return load_annotation(anno, config.cuts)
+    if page is None:
+        raise DataError(f"{anno}: cannot be read: No such file or directory")
+    document = read_page(page, config, html)
+    unlabelled = (None,) * len(document.blocks)
+    return Annotation(document, unlabelled, unlabelled)
 
 
 def open_adjudication(first: Path, second: Path, gold: Path, config: Config, read_only: bool = False) -> OpenPage:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.annotation.learning import Predictor
-from victorpy.annotation.opening import read_page
+from victorpy.annotation.opening import load_page
 from victorpy.base.files import write_atomically
 from victorpy.batch.record import PAGE_SUFFIXES
 from victorpy.config import Config
 from victorpy.errors import DataError, VictorError
-from victorpy.outputs.anno import load_annotation, read_source
+from victorpy.outputs.anno import read_source
 
 INDEX = ".victor-annotate.json"
 FORMAT = 1
@@ -179,15 +179,9 @@ class Pages:
         predictor = self._predictor
         entry.status = status = PageStatus(entry.stamp(), model=predictor.name if predictor is not None else "")
         try:
-            if entry.anno.exists():
-                annotation = load_annotation(entry.anno, self._config.cuts)
-                document, status.decided = annotation.document, sum(annotation.decided)
-            elif entry.page is not None:
-                document = read_page(entry.page, self._config)
-            else:
-                raise DataError(f"{entry.anno}: No such file or directory")
-            status.blocks = len(document.blocks)
+            annotation = load_page(entry.page, entry.anno, self._config)
+            status.blocks, status.decided = len(annotation.document.blocks), sum(annotation.decided)
             if predictor is not None:
-                status.uncertainty = round(predictor.uncertainty(document), 4)
+                status.uncertainty = round(predictor.uncertainty(annotation.document), 4)
         except VictorError as error:
             status.problem = str(error).removeprefix(f"{entry.page or entry.anno}: ")
