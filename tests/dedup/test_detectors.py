@@ -315,9 +315,23 @@ def test_replica_of_a_replica_is_kept_unless_it_is_equal():
     assert resolve([(1, False), (2, False), (3, False)], repeats, lambda other: other == 3) == 3
 
 
-def test_texts_are_paired_with_the_first_of_a_key():
-    assert list(pairs_of("abc")) == [("b", "a"), ("c", "a"), ("c", "b")]
-    assert len([pair for pair in pairs_of(range(100)) if pair[0] == 99]) == find.FIRST
+def test_texts_with_a_key_are_paired_and_many_texts_only_with_the_first():
+    assert list(pairs_of("abc")) == [("b", "a", 2), ("c", "a", 2), ("c", "b", 2)]
+    assert len(list(pairs_of(range(find.SHARED)))) == find.SHARED * (find.SHARED - 1) // 2
+    assert list(pairs_of(range(find.SHARED + 1))) == [(number, 0, 1) for number in range(1, find.SHARED + 1)]
+
+
+def test_many_copies_of_a_page_are_found_but_a_common_word_is_no_reason_to_compare(monkeypatch):
+    page = " ".join(story(3))
+    copies = [f"{page} Comment number{number} by reader{number}." for number in range(3 * find.SHARED)]
+    assert find_replicas([page, *copies]) == [None, *[0] * len(copies)]
+    compared = []
+    monkeypatch.setattr(Pages, "is_replica", lambda self, *texts: bool(compared.append(texts)))
+    stories = [" ".join(story(number)) for number in range(3 * find.SHARED)]
+    find_replicas(stories)
+    without_common_word = len(compared)
+    find_replicas([f"{text} Marmalade." for text in stories])
+    assert len(compared) <= 2 * without_common_word
 
 
 def signed(number, length=10):

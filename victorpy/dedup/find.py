@@ -4,7 +4,7 @@ The steps are functions of plain data, so that a cluster can take them too:
 
 1. `frame_of`: the words that most pages of a sample of a site have in common.
 2. `keys_of`: the keys of each text, made from words that are not in the frame.
-3. `pairs_of`: texts that share a key, paired with the first texts of the key.
+3. `pairs_of`: pairs of texts that share a key.
 4. `resolve`: each text, in order, is compared with its most promising partners that are kept.
 """
 
@@ -37,8 +37,9 @@ CRAWL_SAMPLE = 4_096
 """Pages that show which words are rare in the crawl."""
 FRAME_SHARE, ALWAYS_SHARE, TITLE_SHARE, FRAME_PAGES = 0.2, 0.8, 0.5, 8
 """Minimum shares of the sample's pages and titles that have a word of the frame, and minimum number of these pages."""
-FIRST = 16
-"""A text is paired with at most this many texts with the same key, the first ones."""
+SHARED = 16
+"""Maximum number of texts that share a key and are all paired. If there are more, either they are copies of the first
+one, or the key is a common word. So they are paired with the first one only, which must share another key."""
 CANDIDATES = 16
 """Number of partners that a text is compared with: those that share most keys with it."""
 
@@ -89,13 +90,13 @@ def rank_of(signed: Signed, keep: str) -> int:
     return _MOST_LENGTH - min(signed.length, _MOST_LENGTH) if keep == Keep.LONGEST else 0
 
 
-def pairs_of(ids: Iterable[Id]) -> Iterator[tuple[Id, Id]]:
-    """Pair each of the texts that share a key with the first of them. They come in order."""
-    first: list[Id] = []
-    for text_id in ids:
-        yield from ((text_id, other) for other in first)
-        if len(first) < FIRST:
-            first.append(text_id)
+def pairs_of(ids: Iterable[Id]) -> Iterator[tuple[Id, Id, int]]:
+    """Pair the texts that share a key, in order. Pairs are compared if their weights add up to 2 or more."""
+    rest = iter(ids)
+    some = list(islice(rest, SHARED + 1))
+    if len(some) > SHARED:
+        return ((text_id, some[0], 1) for text_id in chain(some[1:], rest))
+    return ((text_id, other, 2) for number, text_id in enumerate(some) for other in some[:number])
 
 
 def resolve(
@@ -163,7 +164,7 @@ class Index:
             "common (word integer primary key, pages integer)",
             "decision (id integer primary key, repeats integer)",
             "work.key (key integer, id integer)",
-            "work.pair (id integer, other integer)",
+            "work.pair (id integer, other integer, weight integer)",
         ):
             database.execute(f"create table if not exists {table}")
 
@@ -255,14 +256,15 @@ class Index:
         self._database.execute("delete from pair")
         keys = self._database.execute("select key, id from key order by key, id")
         groups = (pairs_of(text_id for _, text_id in rows) for _, rows in groupby(keys, key=itemgetter(0)))
-        self._database.executemany("insert into pair values (?, ?)", chain.from_iterable(groups))
+        self._database.executemany("insert into pair values (?, ?, ?)", chain.from_iterable(groups))
 
     def _decide(self) -> None:
         self._database.execute("delete from decision")
         pairs = self._database.execute(
             "select pair.id, other, one.digest = two.digest as is_equal from pair "
             "join text as one on one.id = pair.id join text as two on two.id = other where pair.id >= ? "
-            "group by pair.id, other order by pair.id, is_equal desc, count(*) desc, other",
+            "group by pair.id, other having is_equal or sum(weight) > 1 "
+            "order by pair.id, is_equal desc, sum(weight) desc, other",
             (self._run << (_NUMBER_BITS + _LENGTH_BITS),),
         )
         for text_id, partners in groupby(pairs, key=itemgetter(0)):

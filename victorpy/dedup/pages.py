@@ -36,6 +36,8 @@ LEAST_SHARE = 0.25
 LEAST_KEPT, LEAST_REST = 0.5, 0.9
 """Share of a replica's particular words that must be in the other text. It is enough if the second share of those
 outside its text is on the other page, because a cleaner may keep other parts of a changed page."""
+FEW_WORDS = 16
+"""Number of words that are looked up before all others."""
 TEXT_KEYS, PAGE_KEYS, WORD_KEYS = 12, 6, 8
 """Number of keys made from two words of the text, from two words of the page, and from one word of the text."""
 
@@ -84,24 +86,16 @@ def _is_inside(one: Signature, other: Signature, frame: Frame, same_site: bool) 
     samples = [words[-1] for words in (other.text, other.rest) if len(words) == MOST_WORDS]
     elsewhere = () if same_site else (frame.always,)
     texts = [words[words <= min(samples)] if samples else words for words in (one.text, one.title)]
-    # Most candidates differ in some word of the text, so this test comes first.
-    if any(len(_without(words, *other[1:], *elsewhere)) for words in texts):
+    known = np.sort(np.concatenate([*other[1:], *elsewhere]), kind="stable")  # fast, because its parts are sorted
+    # Most candidates differ in the first words of the text, so a few words come first.
+    if any(not is_in(words, known).all() for words in (texts[0][:FEW_WORDS], *texts)):
         return False
     particular = frame.particular(np.union1d(*texts))
     if len(particular) < (FEWEST_PARTICULAR if same_site else FEWEST_ELSEWHERE):
         return False
     rest = frame.particular(one.rest)
-    is_whole_page = len(rest) - len(_without(rest, *other[1:])) >= LEAST_REST * len(rest)
-    return is_whole_page or bool(np.mean(is_in(particular, other.text)) >= LEAST_KEPT)
-
-
-def _without(words: Words, *known: Words) -> Words:
-    """Return the words that are not among known words."""
-    for others in known:
-        if not len(words):
-            break
-        words = words[~is_in(words, others)]
-    return words
+    is_whole_page = is_in(rest, np.sort(np.concatenate(other[1:]))).sum() >= LEAST_REST * len(rest)
+    return bool(is_whole_page or np.mean(is_in(particular, other.text)) >= LEAST_KEPT)
 
 
 @DETECTORS.register("paragraphs")

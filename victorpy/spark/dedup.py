@@ -44,21 +44,27 @@ def find_decisions(signed: DataFrame, dedup: Dedup, work: str) -> DataFrame:
     )
     framed, crawl = _with_frames(texts, detector)
     keyed = framed.mapInArrow(partial(_keys, detector, crawl), from_arrow_schema(KEYS))
-    numbered = keyed.withColumn("number", F.row_number().over(Window.partitionBy("key").orderBy("id")))
-    first = numbered.where(F.col("number") <= find.FIRST).select(
-        "key", F.col("id").alias("other"), F.col("number").alias("n")
+    same_key = Window.partitionBy("key")
+    numbered = keyed.withColumns(
+        {"number": F.row_number().over(same_key.orderBy("id")), "texts": F.count("*").over(same_key)}
+    ).where("texts > 1")
+    are_few = F.col("texts") <= find.SHARED
+    others = numbered.where(are_few | (F.col("number") == 1)).select(
+        "key", F.col("id").alias("other"), F.col("number").alias("n"), F.when(are_few, 2).otherwise(1).alias("weight")
     )
-    pairs = numbered.join(first, "key").where(F.col("n") < F.col("number")).groupBy("id", "other").count()
+    paired = numbered.join(others, "key").where(F.col("n") < F.col("number"))
+    pairs = paired.groupBy("id", "other").agg(F.sum("weight").alias("weight"))
     columns = ("id", "site", "digest", "signature", "frame")
     one, two = framed.select(*columns), framed.select(*(F.col(name).alias(f"other_{name}") for name in columns))
     digests = framed.select("id", "digest")
     other_digests = framed.select(F.col("id").alias("other"), F.col("digest").alias("other_digest"))
     same = F.col("digest") == F.col("other_digest")
-    best = Window.partitionBy("id").orderBy(F.desc("is_equal"), F.desc("count"), "other")
+    best = Window.partitionBy("id").orderBy(F.desc("is_equal"), F.desc("weight"), "other")
     candidates = (
         pairs.join(digests, "id")
         .join(other_digests, "other")
         .withColumn("is_equal", same)
+        .where(F.col("is_equal") | (F.col("weight") > 1))
         .withColumn("rank", F.row_number().over(best))
         .where(F.col("rank") <= find.CANDIDATES)
         .select("id", F.col("other").alias("other_id"), "rank", "is_equal")
