@@ -267,6 +267,13 @@ def test_listings_are_one_paragraph():
     listing = "```python\na = 1\n\nb = 2\n```"
     assert list(split_paragraphs(f"One.\n\n{listing}\n\nTwo.\n")) == ["One.", listing, "Two."]
     assert list(split_paragraphs("One.\n\n```\na\n\nb")) == ["One.", "```\na\n\nb"]
+    nested = "1. Do it:\n\n   ````\n   ```\n\n   x\n   ````"
+    assert list(split_paragraphs(f"{nested}\n\n> ```\n> a\n>\n\n> ```\n\nTwo.")) == [
+        "1. Do it:",
+        nested.partition("\n\n")[2],
+        "> ```\n> a\n>\n\n> ```",
+        "Two.",
+    ]
 
 
 # Parameters.

@@ -190,6 +190,17 @@ def test_repeated_paragraphs_are_removed(tmp_path):
     assert not (tmp_path / "out.jsonl" / "replicas.jsonl").exists()
 
 
+@pytest.mark.parametrize("format", ["text", "markdown"])
+def test_repeated_paragraphs_of_listings_stay(tmp_path, format):
+    lines = "open the door of the harbour and let all the old sailors in"
+    pages = [f"<h1>Story {n}</h1><p>{story(n)[0]}<pre>run {n}\n\n{lines}\n\nend {n}</pre>" for n in (1, 2)]
+    inputs = write_lines(tmp_path / "pages.jsonl", pages)
+    options = ("--dedup", "paragraphs", "-f", format, "--method", "everything", "-j", 1)
+    assert clean(inputs, *options, "-o", tmp_path / "out.jsonl").returncode == 0
+    for number, row in enumerate(rows(tmp_path / "out.jsonl"), 1):
+        assert f"run {number}\n\n{lines}\n\nend {number}" in row["text"]
+
+
 def test_summary_warns_of_sites_that_lose_many_pages(tmp_path):
     inputs = write_lines(tmp_path / "pages.jsonl", [page(story(number % 6)) for number in range(10)])
     ended = clean(inputs, "--dedup", "pages", "-j", 1, "-o", tmp_path / "out.jsonl", "--summary", tmp_path / "summary")

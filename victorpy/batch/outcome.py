@@ -15,10 +15,12 @@ from victorpy.batch.record import Kind, Origin, Problem, ProblemError, Record, S
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner, detect_language, needs_metadata
 from victorpy.dedup.base import Signed
+from victorpy.dedup.pages import split_paragraphs
 from victorpy.errors import AnnotationError, DecodeError, ParseError, VictorError
 from victorpy.methods import Method, load_method
 from victorpy.model.parts import DEFAULT_PARTS, Parts
 from victorpy.outputs import OUTPUTS, CleanPage, Output, find_output
+from victorpy.outputs.base import segments
 from victorpy.sites.grouping import site_of
 
 _DIGITS = 6  # decimal places of a probability
@@ -121,6 +123,11 @@ class PageCleaner:
             plain_text = text if output.name == "text" or by_paragraph else OUTPUTS.get("text").render(page)
             rest = "\n".join(_dropped_texts(page)) if self.detector.uses_page else ""
             signed = tuple(self.detector.signed(plain_text, document.title, rest, language))
+            if by_paragraph and output.name == "text" and document.has_tag("pre"):  # listings without fences stay whole
+                listings = [segment.text for segment in segments(page) if segment.preformatted]
+                chunks = {chunk for listing in listings for chunk in listing.split("\n\n")}
+                pairs = zip(signed, split_paragraphs(text), strict=True)
+                signed = tuple(one._replace(signature=b"") if part in chunks else one for one, part in pairs)
         probability = sum(page.probabilities) / len(page.probabilities) if page.probabilities else None
         status = Status.EMPTY if page.is_empty else Status.KEPT
         return Outcome(

@@ -8,6 +8,7 @@ the site have, its frame, count neither for nor against a replica on another sit
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -129,6 +130,9 @@ class Paragraphs(Detector):
         return common >= self.share * (len(one.text) + len(other.text) - common)
 
 
+_FENCE = re.compile(r"[\s>]*(?:(?:[-*]|\d+[.)])\s+)*(```+)")  # also in quotations and list items
+
+
 def split_paragraphs(text: str) -> Iterator[str]:
     r"""Split a text at blank lines. Listings in fences stay whole.
 
@@ -136,12 +140,16 @@ def split_paragraphs(text: str) -> Iterator[str]:
     ['Tea.', '- hot\n- cold']
     """
     listing: list[str] = []
-    is_open = False
+    fence = ""  # of the open listing
     for chunk in text.strip("\n").split("\n\n"):
-        fences = sum(line.startswith("```") for line in chunk.split("\n"))
-        is_open ^= fences % 2 == 1
+        for line in chunk.split("\n") if "```" in chunk else ():
+            ticks = _FENCE.match(line)
+            if ticks and not fence:
+                fence = ticks[1]
+            elif ticks and ticks[1].startswith(fence) and not line[ticks.end() :].strip():
+                fence = ""
         listing.append(chunk)
-        if not is_open:
+        if not fence:
             yield "\n\n".join(listing)
             listing = []
     if listing:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, datetime, timedelta, timezone
-from itertools import islice
+from itertools import chain, islice
+
+from lxml import etree
 
 from victorpy.base.language import primary
 from victorpy.description.metadata.page import Candidate, Page, is_around, text_of
@@ -57,19 +59,25 @@ _DAY_FIRST = frozenset("GB AU NZ IE IN ZA SG HK MY KE NG".split())  # English-sp
 _MOST_DAYS, _MOST_MONTHS = 31, 12
 _MARKS = re.compile("date|publish|posted|byline|time|meta")
 _UPDATED = re.compile(r"updat|modif|revis|edited|changed|aktualis|mise à jour|actualiz|aggiorn", re.IGNORECASE)
+_OF_LIVES = re.compile(
+    r"\b(?:born|birth|bday|died|death|dob\b|geb(?:oren|\.)|gest(?:orben|\.)|née?\s+le|décès|naci(?:do|da|ó|miento)|"
+    r"nat[oa]\s|nascid|nascita|urodz|родил|дата рождения)|出生|生年月日",
+    re.IGNORECASE,
+)
 _OF_OTHERS = re.compile(
     r"joined|registered|member since|since|expires|valid|deadline|until|release|©|copyright", re.IGNORECASE
 )
 _WHOLE = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
 _LONGEST = 150
 _MOST_CANDIDATES, _MOST_DATES = 100, 5  # reading a date takes a millisecond
+_LEVELS = 3  # elements above a date whose texts may describe it
 _LABEL = 30  # characters before a date that may describe it
 
 
 def find_date(page: Page, language: str = "", today: date | None = None) -> Candidate | None:
     """Return the date of publication as ``2024-05-17``: the first candidate from 1990 until today."""
     newest = today or datetime.now(_EASTERNMOST).date()
-    for text, source in islice(_candidates(page), _MOST_CANDIDATES):
+    for text, source in islice(_candidates(page, language), _MOST_CANDIDATES):
         published = read_date(text, language)
         if published and OLDEST <= published <= newest:
             return Candidate(published.isoformat(), source)
@@ -92,7 +100,7 @@ def read_date(text: str, language: str = "") -> date | None:
     return next((day for day in in_words if day), None)
 
 
-def _candidates(page: Page) -> Iterator[Candidate]:
+def _candidates(page: Page, language: str) -> Iterator[Candidate]:
     """Yield candidates, most trustworthy first.
 
     Structured data and meta tags come from the system that published the page. A date near the headline may be the
@@ -106,23 +114,39 @@ def _candidates(page: Page) -> Iterator[Candidate]:
     is_product = any("product" in kind for kind in page.meta_tags.get("og:type", []))
     if page.written or not (page.is_home or of_many or is_product):
         near = []  # dates near the headline, and whether they are marked as dates of a change
+        birthdays = set()  # they may be repeated in another notation
         for line in page.lines:
             context = f"{line.previous[-_LABEL:]} {line.text}"
-            is_date = _ISO.search(line.text) or _VISIBLE.search(line.text)
-            if is_date and not _OF_OTHERS.search(context):
-                near.append((line.text, bool(_UPDATED.search(context))))
+            if _ISO.search(line.text) or _VISIBLE.search(line.text):
+                if _OF_LIVES.search(context):
+                    birthdays.add(read_date(line.text, language))
+                elif not _OF_OTHERS.search(context) and not (birthdays and read_date(line.text, language) in birthdays):
+                    near.append((line.text, bool(_UPDATED.search(context))))
         yield from (Candidate(text, "headline") for text, is_update in near if not is_update)
         yield from (Candidate("-".join((y, m.zfill(2), d.zfill(2))), "url") for y, m, d in _IN_URL.findall(page.url))
         times = list(page.root.iter("time"))
         own_times = [element for element in times if not page.any_around(element, is_around)]
-        own_times = own_times or (times if page.is_article else [])
+        own_times = [time for time in own_times or (times if page.is_article else []) if not _is_of_life(time)]
         yield from (Candidate(element.get("datetime") or text_of(element), "time") for element in own_times[:1])
         for element, names in page.marked:
             text = text_of(element) if _MARKS.search(names) else ""
-            if 0 < len(text) <= _LONGEST and not page.any_around(element, is_around):
+            is_short = 0 < len(text) <= _LONGEST and not _OF_LIVES.search(names)
+            if is_short and not _is_of_life(element) and not page.any_around(element, is_around):
                 yield Candidate(text, "text")
         yield from (Candidate(text, "headline, updated") for text, is_update in near if is_update)
     yield from (Candidate(text, f"{source}, updated") for text, source in page.written_texts("dateModified"))
+
+
+def _is_of_life(element: etree._Element) -> bool:
+    """Whether the words in or before an element say that its date is a birthday or a day of death."""
+    context = text_of(element)[:_LONGEST]
+    for node in islice(chain([element], element.iterancestors()), _LEVELS):
+        previous, parent = node.getprevious(), node.getparent()
+        if previous is not None:
+            context = f"{text_of(previous)[-_LABEL:]} {(previous.tail or '')[-_LABEL:]} {context}"
+        elif parent is not None:
+            context = f"{(parent.text or '')[-_LABEL:]} {context}"
+    return _OF_LIVES.search(context) is not None
 
 
 def _read_in_words(text: str, language: str) -> date | None:
