@@ -26,7 +26,7 @@ class Peer(NamedTuple):
 
 
 def trafilatura(comments: bool = True) -> Extractor:
-    """trafilatura with its defaults. ``comments=no`` drops readers' comments."""
+    """trafilatura with its defaults; comments=no drops readers' comments."""
     extract = _imported("trafilatura").extract
     return lambda page: extract(page, include_comments=comments) or ""
 
@@ -57,7 +57,7 @@ def readability() -> Extractor:
 
 
 def justext(language: str = "English") -> Extractor:
-    """jusText's good paragraphs. ``language`` is the language of the pages."""
+    """jusText's good paragraphs; language=German sets the language of the pages."""
     module = _imported("justext")
     try:
         stop_words = module.get_stoplist(language)

@@ -1,4 +1,4 @@
-"""Measure how far annotators of the same pages agree, and show where they disagree.
+"""Measure how well annotators of the same pages agree, and show where they disagree.
 
 examples:
   victor agree alice/tea.anno bob/tea.anno               compare two annotators on one page

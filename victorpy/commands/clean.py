@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     page.add_argument("--charset", metavar="NAME", help="encoding from the page's HTTP header")
     directory = "learn from pages in DIR, or from a tree of victor sst; without PAGE, clean DIR"
     site.add_argument("--site", metavar="DIR", help=directory)
-    labelled = "tune the method by an annotated page of the site"
+    labelled = "tune the method with an annotated page of the site"
     site.add_argument("--labelled", action="append", default=[], metavar="FILE.anno", help=labelled)
     many.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: number of cores)")
     many.add_argument("--to", metavar="KIND", help=f"kind of output: {', '.join(SINKS)}")

@@ -61,8 +61,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("pages", nargs="*", metavar="FILE.anno", type=Path, help="annotation files or directories")
     add_data(parser, required=False)
-    origin = "adapt this model even if that does not pay; none: train a new model"
-    add("--from", dest="origin", metavar="MODEL", help=f"{origin} (default: what is best, from {DEFAULT})")
+    origin = f"adapt this model even if that does not pay, or none for a new model (default: the best, from {DEFAULT})"
+    add("--from", dest="origin", metavar="MODEL", help=origin)
     add("-c", "--config", metavar="NAME", help="train a new model with this config: a shipped name or a file")
     add("-o", "--output", metavar="MODEL", type=Path, help="model directory (default: models/adapted or models/CONFIG)")
     replay = f"weight of general pages, which keeps them as they are (default: {WEIGHT:g}; 0: none)"

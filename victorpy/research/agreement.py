@@ -1,4 +1,4 @@
-"""Measure how far annotators agree on the labels of the same blocks, beyond chance.
+"""Measure how well annotators agree on the labels of the same blocks, beyond chance.
 
 Cohen's kappa compares two annotators, Fleiss' kappa all of them. Both follow from one table per pair of annotators,
 which counts the blocks by the labels that the two gave. Adding the tables of pages makes resampling cheap; adding rows
@@ -55,7 +55,7 @@ class SharedPage:
 
 
 def compare_annotators(annotators: Sequence[str], pages: Sequence[SharedPage], seed: int = 1) -> dict[str, Any]:
-    """Return the content of scores.json: how far annotators agree on the blocks that all of them labelled."""
+    """Return the content of scores.json: how well annotators agree on the blocks that all of them labelled."""
     if len(annotators) < 2:
         raise DataError("agreement needs at least two annotators")
     tables = {weight: np.stack([_tables(page, weight) for page in pages]) for weight in WEIGHTS} if pages else {}
