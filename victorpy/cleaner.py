@@ -77,7 +77,7 @@ def _read(
     delete = config.get("tag-delete")
     reads_deleted = metadata or layout or uses_styles
     unread = () if layout or uses_styles else {*delete} - {"script"} if metadata else delete
-    tree = parse_whole(decoded.page, unread)
+    tree = parse_whole(decoded.page, unread, None if reads_deleted else config.cuts.attributes)
     if reads_deleted:
         prune(tree, ())
     about = _metadata(tree, url, decoded.page) if metadata else None

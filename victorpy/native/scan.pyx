@@ -5,28 +5,31 @@
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint64_t
 from libc.string cimport memchr, memcpy, strncasecmp, strncmp
+from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 cdef extern from "<ctype.h>" nogil:
     int isalnum(int code)
 
 
-def survey(bytes page, bint script, bint style, bint svg, int most_attributes):
+def survey(bytes page, bint script, bint style, bint svg, bint data, vector[string] read_data, int most_attributes):
     """Return the page without texts that nobody reads, and what to check before parsing.
 
-    The texts are those of scripts and styles and the shapes in pictures, as far as the arguments name them. Parsing
-    would copy them into the tree. The rest of the result tells whether the page may have a tag with too many
-    attributes, script ends in strings, and references to C1 controls, and how often it has ``<``. False is certain.
-    True means that the slower check in Python has to decide.
+    The texts are those of scripts and styles, the shapes in pictures, and attributes that begin with ``data-``, except
+    those in `read_data`, as far as the arguments name them. Parsing would copy them into the tree. The rest of the
+    result tells whether the page may have a tag with too many attributes, script ends in strings, and references to C1
+    controls, and how often it has ``<``. False is certain. True means that the slower check in Python has to decide.
     """
-    cdef const char *data = page
-    cdef const char *stop = data + len(page)
-    cdef const char *found = data
+    cdef const char *start = page
+    cdef const char *stop = start + len(page)
+    cdef const char *found = start
     cdef vector[Range] unread
     cdef bint has_script_end = False, has_reference = False, may_have_flood
     cdef Py_ssize_t tags = 0
     with nogil:
-        may_have_flood = find_unread(data, stop, script, style, svg, most_attributes, unread)
+        may_have_flood = find_unread(
+            start, stop, script, style, svg, &read_data if data else NULL, most_attributes, unread
+        )
         while True:
             found = <const char *>memchr(found, b"<", stop - found)
             if found == NULL:
@@ -35,7 +38,7 @@ def survey(bytes page, bint script, bint style, bint svg, int most_attributes):
             found += 1
             if found[0] == b"/" and not has_script_end and strncasecmp(found + 1, b"script", 6) == 0:
                 has_script_end = in_string(found + 7, stop)
-        found = data
+        found = start
         while not has_reference:
             found = <const char *>memchr(found, b"&", stop - found)
             if found == NULL or stop - found < 6:
@@ -204,10 +207,12 @@ cdef bytes without(bytes page, vector[Range] &unread):
 
 
 cdef bint find_unread(
-    const char *at, const char *stop, bint script, bint style, bint svg, int most_attributes, vector[Range] &unread
+    const char *at, const char *stop, bint script, bint style, bint svg, const vector[string] *read_data,
+    int most_attributes, vector[Range] &unread
 ) except -1 nogil:
     """Find the texts that nobody reads. Return whether a tag may have too many attributes.
 
+    If `read_data` is NULL, all attributes are read.
     Tags are read as libxml2 2.14 reads them. The search ends with True at tags that other parsers, or the patterns in
     page/parse.py, may read differently.
     """
@@ -217,6 +222,7 @@ cdef bint find_unread(
     cdef Range part
     cdef int length, attributes, groups = 0
     cdef bint is_closing, is_empty, in_picture = False
+    cdef size_t before
     while True:
         tag = <const char *>memchr(at, b"<", stop - at)
         if tag == NULL:
@@ -233,7 +239,8 @@ cdef bint find_unread(
             if name + length >= stop:
                 return True
             length += 1
-        at = end_of_tag(name + length, stop, &is_empty, &attributes)
+        before = unread.size()
+        at = end_of_tag(name + length, stop, &is_empty, &attributes, read_data, unread)
         if at == NULL or (attributes >= most_attributes and not is_closing):
             return True
         if svg and is_named(name, length, b"svg"):
@@ -246,6 +253,7 @@ cdef bint find_unread(
             end = end_of_shape(name, length, at, stop, is_empty) if not is_closing else <const char *>NULL
             in_picture = end != NULL
             if in_picture:
+                unread.resize(before)  # its attributes are inside
                 part.start, part.stop = tag, end
                 unread.push_back(part)
                 at = end
@@ -280,12 +288,18 @@ cdef const char *end_of_declaration(const char *tag, const char *stop) noexcept 
     return end + 1 if end != NULL and memchr(tag + 1, b"<", end - tag) == NULL else <const char *>NULL
 
 
-cdef const char *end_of_tag(const char *at, const char *stop, bint *is_empty, int *attributes) noexcept nogil:
+cdef const char *end_of_tag(
+    const char *at, const char *stop, bint *is_empty, int *attributes, const vector[string] *read_data,
+    vector[Range] &unread
+) except? NULL nogil:
     """Return the end of a tag, given the end of its name, or NULL if it is unclear.
 
-    Also find out whether it ends in ``/>``, and count its attributes.
+    Also find out whether it ends in ``/>``, count its attributes, and find those that nobody reads.
     """
     cdef bint has_name = False
+    cdef Range attribute
+    cdef const char *name = NULL
+    cdef const char *name_end = NULL
     cdef const char *value_end = NULL
     attributes[0] = 0
     while at < stop:
@@ -296,6 +310,7 @@ cdef const char *end_of_tag(const char *at, const char *stop, bint *is_empty, in
             if not has_name:
                 return NULL
             has_name = False
+            name_end = at
             at += 1
             while is_html_space(at[0]):
                 at += 1
@@ -304,6 +319,9 @@ cdef const char *end_of_tag(const char *at, const char *stop, bint *is_empty, in
                 if at == NULL:
                     return NULL
                 at += 1
+                if read_data != NULL and is_unread_data(name, name_end, read_data):
+                    attribute.start, attribute.stop = name, at
+                    unread.push_back(attribute)
             else:
                 while at < stop and at[0] != b">" and not is_html_space(at[0]):
                     if at[0] == b"=" and (at[1] == b'"' or at[1] == b"'" or is_html_space(at[1])):
@@ -315,10 +333,23 @@ cdef const char *end_of_tag(const char *at, const char *stop, bint *is_empty, in
         if at[0] == b"/":
             has_name = False
         elif not is_html_space(at[0]):
-            attributes[0] += not has_name or is_html_space((at - 1)[0])
+            if not has_name or is_html_space((at - 1)[0]):
+                attributes[0] += 1
+                name = at
             has_name = True
         at += 1
     return NULL
+
+
+cdef bint is_unread_data(const char *name, const char *end, const vector[string] *read_data) noexcept nogil:
+    """Whether an attribute begins with ``data-`` and is not one of those that are read."""
+    cdef size_t number
+    if end - name < 6 or strncmp(name, b"data-", 5) != 0:
+        return False
+    for number in range(read_data.size()):
+        if strncasecmp(name, read_data.at(number).data(), read_data.at(number).size()) == 0:
+            return False
+    return True
 
 
 cdef const char *end_of_text(const char *name, int length, const char *at, const char *stop) noexcept nogil:

@@ -30,6 +30,9 @@ _DISPLAYED = re.compile(r"display|block")
 _DELIMITED = re.compile(r"\\\((?P<inline>.*)\\\)|\\\[(?P<display>.*)\\\]", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"\{\s*\\displaystyle\b\s*(.*)\}|\\displaystyle\b\s*(.*)", re.DOTALL)
 _ALONE_IN = frozenset(["p", "dd", "div", "figure", "center", "li"])
+_TEX_ATTRIBUTES = ("data-math", "data-tex", "data-latex", "alttext")
+FORMULA_ATTRIBUTES = frozenset([*_TEX_ATTRIBUTES, "data-display"])
+"""Attributes that contain a formula, or say how it is displayed."""
 _MAX_WRAPPERS = 8
 _MAX_DEPTH = 60
 
@@ -73,7 +76,7 @@ def _text(node: etree._Element) -> str:
 
 
 def _tex(node: etree._Element) -> str:
-    for name in ("data-math", "data-tex", "data-latex", "alttext"):
+    for name in _TEX_ATTRIBUTES:
         if node.get(name):
             return node.get(name, "")
     if node.tag == "img":

@@ -6,12 +6,13 @@ import html
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from lxml import etree
 
 from victorpy import native
 from victorpy.errors import ParseError
-from victorpy.page.formulas import write_formulas
+from victorpy.page.formulas import FORMULA_ATTRIBUTES, write_formulas
 from victorpy.page.repairs import clean_listings, mark_players
 
 # libxml2 gives up on a page below 2,048 levels; browsers flatten elements below 512.
@@ -89,10 +90,11 @@ def parse(page: str | bytes, delete: Collection[str] = ()) -> Tree:
     return prune(parse_whole(page, delete), delete)
 
 
-def parse_whole(page: str | bytes, unread: Collection[str] = ()) -> Tree:
+def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset[str] | None = None) -> Tree:
     """Parse a page's text, or its bytes in UTF-8, including the elements that pruning removes.
 
-    Elements named in `unread` may be empty in the tree, because some of them are skipped for speed.
+    For speed, elements named in `unread` may be empty in the tree, and attributes that begin with ``data-`` may be
+    missing if they are not among the attributes in `read`.
     """
     utf8 = page if isinstance(page, bytes) else page.encode()
     wrapper = {}  # attributes of the <text> element that CleanEval puts around a page
@@ -100,12 +102,12 @@ def parse_whole(page: str | bytes, unread: Collection[str] = ()) -> Tree:
     if wrapper_tag:
         for name, double, single, bare in _ATTRIBUTE.findall(wrapper_tag["attributes"].decode()):
             wrapper[name.lower()] = html.unescape(double or single or bare)
-    root, losses, rare = _parse_without_loss(utf8, unread)
+    root, losses, rare = _parse_without_loss(utf8, unread, read)
     title = _find_title(root)
     if title is not None and "<" in (title.text or "") and b"</title" not in utf8.lower():
         # The title has no end tag, so the parser took the whole page for a title. It ends before the next tag.
         utf8 = _OPEN_TITLE.sub(rb"\g<0></title>", utf8, count=1)
-        root, losses, rare = _parse_without_loss(utf8, unread)
+        root, losses, rare = _parse_without_loss(utf8, unread, read)
         title = _find_title(root)
     if root is None:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
@@ -145,11 +147,11 @@ def prune(tree: Tree, delete: Iterable[str]) -> Tree:
 
 
 def _parse_without_loss(
-    utf8: bytes, unread: Collection[str]
+    utf8: bytes, unread: Collection[str], read: frozenset[str] | None
 ) -> tuple[etree._Element | None, tuple[str, ...], tuple[bool, ...]]:
     """Parse without losing text, or describe what was lost. Also return which rare tags the page may have."""
     losses = []
-    read_part, may_have_flood, may_have_script_end, may_have_reference, tags = _survey(utf8, unread)
+    read_part, may_have_flood, may_have_script_end, may_have_reference, tags = _survey(utf8, unread, read)
     changed = utf8
     if may_have_flood and _may_have_attribute_flood(text := utf8.decode()):
         text, dropped = _drop_attribute_floods(text)
@@ -170,7 +172,7 @@ def _parse_without_loss(
             losses.append(f"the page has too many tags: those after the first {most:,} were dropped; no text was lost")
             changed = shorter
     if changed is not utf8:
-        read_part = _survey(changed, unread)[0]
+        read_part = _survey(changed, unread, read)[0]
     root, error = _lxml_tree(read_part)
     if error:
         root, error = _lxml_tree(_flatten(changed.decode()).encode())
@@ -178,7 +180,7 @@ def _parse_without_loss(
     return root, tuple(losses), (_native.rare_tags if _native else _rare_tags)(read_part)
 
 
-def _survey(utf8: bytes, unread: Collection[str]) -> tuple[bytes, bool, bool, bool, int]:
+def _survey(utf8: bytes, unread: Collection[str], read: frozenset[str] | None) -> tuple[bytes, bool, bool, bool, int]:
     """Return the page without texts that nobody reads, if that is possible, and what to check before parsing.
 
     The checks are whether the page may have tags with too many attributes, script ends in strings, and references to
@@ -187,8 +189,17 @@ def _survey(utf8: bytes, unread: Collection[str]) -> tuple[bytes, bool, bool, bo
     if not _native:
         return utf8, True, True, True, utf8.count(b"<")
     skipped = [tag in unread and _CAN_SKIP for tag in ("script", "style", "svg")]
-    survey: tuple[bytes, bool, bool, bool, int] = _native.survey(utf8, *skipped, MOST_ATTRIBUTES)
+    may_drop = read is not None and _CAN_SKIP
+    survey: tuple[bytes, bool, bool, bool, int] = _native.survey(
+        utf8, *skipped, may_drop, _data_attributes(read) if may_drop and read else [], MOST_ATTRIBUTES
+    )
     return survey
+
+
+@cache
+def _data_attributes(read: frozenset[str]) -> list[bytes]:
+    """Return the attributes that begin with ``data-``: those that are read later, and those of formulas."""
+    return [name.encode() for name in sorted(read | FORMULA_ATTRIBUTES) if name.startswith("data-")]
 
 
 def _rare_tags(utf8: bytes) -> tuple[bool, ...]:

@@ -17,9 +17,12 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
+from victorpy import native
 from victorpy.base.arrays import checked, read_array
 from victorpy.columns import Counts, Flags, Floats
 from victorpy.model.evidence.trees import Matrix
+
+_native = native.load("net")
 
 SHARE = 0.4
 """The share of the net in the average of its log-odds and those of the trees."""
@@ -83,6 +86,9 @@ class Net:
 
     def log_odds(self, matrix: Matrix, block_weight: Floats) -> Floats:
         """Return each block's log-odds of being content. The weights are for the mean of the page."""
+        if _native and matrix.size:
+            log_odds: Floats = _native.log_odds(matrix, block_weight, *self._arrays, _NARROWEST, _HIGHEST)
+            return log_odds
         return self.run(self.prepare(matrix), block_weight.astype(np.float32), np.zeros(1, dtype=np.int64))
 
     def prepare(self, matrix: Matrix) -> Matrix:
@@ -154,9 +160,13 @@ class Net:
         """The layer before which the mean of the page is added."""
         return len(self.kernels) // 2
 
+    @property
+    def _arrays(self) -> list[Matrix]:
+        return [getattr(self, field.name) for field in fields(self)]
+
     def save(self, file: BinaryIO) -> None:
-        for field in fields(self):
-            np.save(file, getattr(self, field.name), allow_pickle=False)
+        for array in self._arrays:
+            np.save(file, array, allow_pickle=False)
 
     @classmethod
     def load(cls, file: io.BytesIO, inputs: int) -> Net:
