@@ -5,7 +5,8 @@ Everything here is plain, immutable and picklable, and imports nothing from the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import string
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -13,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 from urllib.parse import urljoin
 
 _LONGEST_NAME = 80
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 STRIDE = 4_000
 """Number of blocks that are created at a time. Objects of more blocks would take most of the memory of a large page."""
@@ -157,6 +159,7 @@ class PageArrays(Protocol):
     def blocks(self, numbers: Sequence[int] | None = None) -> tuple[Block, ...]: ...
     def attributes_of(self, element: int) -> dict[str, str]: ...
     def has_tag(self, tag: str) -> bool: ...
+    def mentioning(self, elements: Iterable[int], attribute: str, words: Collection[str]) -> list[int]: ...
     def section(self, first: int, stop: int) -> PageArrays: ...
 
 
@@ -281,6 +284,13 @@ class Document(OnDemand):
         if element < 0:
             return {}
         return self.elements.attributes[element] if self.arrays is None else self.arrays.attributes_of(element)
+
+    def mentioning(self, elements: Iterable[int], attribute: str, words: Collection[str]) -> list[int]:
+        """Return those of the elements whose attribute contains one of the words, which are in lower case."""
+        if self.arrays is not None:
+            return self.arrays.mentioning(elements, attribute, words)
+        values = {element: self.attributes_of(element).get(attribute, "").translate(_LOWER) for element in elements}
+        return [element for element, value in values.items() if any(word in value for word in words)]
 
     def each_block(self) -> Iterator[Block]:
         """Yield the blocks in order. Takes less memory than `blocks`, which creates all of them and keeps them."""

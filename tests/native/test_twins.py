@@ -13,7 +13,7 @@ from lxml import etree
 from support.commands import ENVIRONMENT, run_process
 from support.htmlpages import pages
 
-from victorpy import Cleaner, Document, load_config, native, read_document
+from victorpy import Cleaner, Document, Label, load_config, native, read_document
 from victorpy import columns as page_columns
 from victorpy.base import unicode
 from victorpy.columns import Columns
@@ -22,7 +22,9 @@ from victorpy.features import FEATURES, Feature, find_feature, table
 from victorpy.features.table import FeatureTable
 from victorpy.model import encode as encoding
 from victorpy.model.crf import tables
-from victorpy.model.evidence import context, inputs, lexicon, trees
+from victorpy.model.evidence import context, inputs, lexicon, net, trees
+from victorpy.outputs import text as text_output
+from victorpy.outputs.base import CleanPage
 from victorpy.page import decode as decoding
 from victorpy.page import parse as parsing
 from victorpy.page import split as splitting
@@ -72,6 +74,8 @@ def without_core(monkeypatch):
         context,
         table,
         encoding,
+        net,
+        text_output,
     ):
         monkeypatch.setattr(module, "_native", None)
 
@@ -246,6 +250,60 @@ def test_forests_are_equal_bit_for_bit():
                 np.testing.assert_array_equal(ours, forest._scores(matrix), strict=True)
 
 
+@pytest.mark.parametrize("width", [1, 3, 4, 9, 32])
+@pytest.mark.parametrize("layers", [1, 2, 5])
+def test_nets_are_equal_to_a_ten_thousandth(width, layers):
+    rng = np.random.default_rng(width)
+    shapes = net._shapes(7, width, layers)
+    arrays = [rng.normal(size=shape).astype(np.float32) / np.sqrt(shape[0], dtype=np.float32) for shape in shapes]
+    arrays[6] /= np.float32(width)  # kernels that make values larger in each layer would make errors larger
+    arrays[1] = np.abs(arrays[1])  # the scales
+    some_net = net.Net(*arrays)
+    for blocks in (1, 7, 8, 15, 16, 17, 40, 335):
+        matrix = (rng.normal(size=(7, blocks)) * 10 ** rng.uniform(-6, 6, size=(7, blocks))).astype(np.float32)
+        weight = rng.uniform(0.5, 90, blocks)
+        ours = some_net.log_odds(matrix, weight)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(net, "_native", None)
+            twin = some_net.log_odds(matrix, weight)
+        np.testing.assert_allclose(ours, twin, rtol=1e-4, atol=1e-4)
+
+
+TEXTS = {
+    "signs": "<h2>Tea <a class=headerlink href=#tea>¶</a></h2><p>a <a href=#b>↩</a><p>[<a href=/x>edit</a>] c",
+    "invisible": "<p>\u200b\u2060<p>•<p>tea\u00adpot \x96 \x07<p>\ufeff<li>a<li>b<p>\xa0<p>c\xa0d",
+    "structured": "<p>a<table><tr><td>b<td>c<tr><td>d<td>e</table><pre>f\n g</pre><p>h",
+    "spaces": "<p>a<b>b</b>c<p>d <i>e</i><br>f<div>g</div>h",
+}
+
+
+@pytest.mark.parametrize("page", [*TEXTS.values(), *HOSTILE.values()], ids=[*TEXTS, *HOSTILE])
+def test_texts_are_equal(page, monkeypatch):
+    document = read_document(page, CONFIGS["default"])
+    choices = random.Random(1)
+    for by_method in (False, True):
+        for labels in ([Label.PARAGRAPH], [Label.LIST, Label.CONTINUATION], [*Label]):
+            chosen = tuple(choices.choice(labels) for _ in document.texts)
+            cleaned = CleanPage(document, chosen, by_method=by_method)
+            ours = cleaned.text
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(text_output, "_native", None)
+                assert ours == cleaned.text
+
+
+def test_elements_that_mention_a_word(monkeypatch):
+    page = "<p class=Share>a<a href=/x?SHARE=1>b</a><a href='/tea'>c</a><a class='pre-share' href>d</a>"
+    document = read_document(page, CONFIGS["default"])
+    elements = range(len(document.elements))
+    for each in (document, pickle.loads(pickle.dumps(document))):
+        assert each.mentioning(elements, "href", ["share=", "pot"]) == [3]
+        assert each.mentioning(elements, "class", ["shar"]) == [2, 5]
+        assert each.mentioning([0, 1], "class", ["shar"]) == []
+        assert each.mentioning(elements, "id", ["shar"]) == []
+    with pytest.raises(IndexError):
+        document.mentioning([99], "class", ["shar"])
+
+
 def test_look_ups_are_equal_bit_for_bit():
     rng = np.random.default_rng(2)
     known = np.unique(rng.integers(0, 1 << 63, 5_000, dtype=np.uint64))
@@ -338,9 +396,14 @@ def test_rare_tags(page):
     assert native.load("scan").rare_tags(page) == parsing._rare_tags(page)
 
 
-def read_tree(page: bytes, unread: tuple[str, ...]) -> tuple[object, ...]:
-    """Parse a page, and return everything except the deleted elements."""
-    tree = parsing.prune(parse_whole(page, unread), DELETED)
+READ = frozenset(["class", "data-src"])
+
+
+def read_tree(page: bytes, unread: tuple[str, ...], read: frozenset[str] | None = None) -> tuple[object, ...]:
+    """Parse a page, and return everything except the deleted elements and the attribute ``data-x``."""
+    tree = parsing.prune(parse_whole(page, unread, read), DELETED)
+    if tree.root is not None:
+        etree.strip_attributes(tree.root, "data-x")
     markup = None if tree.root is None else etree.tostring(tree.root)
     return markup, tree.title, tree.url, tree.base, tree.losses
 
@@ -350,7 +413,8 @@ MARKUP = (
     "<script> </script> <script </script <SCRIPT\tx> </ScRipt\t> </scripts> <!-- --> --!> -> <! <? > \" ' = / /> x=1 "
     "x='y' x=\"<p>\" <p> </p> <style> </style> <title> </title> <textarea> </textarea> <svg> </svg> <path\td='1'/> "
     "<path\td> </path> <g> </g> <g/> <use/> <rect></rect> <iframe> </iframe> <noscript> </noscript> <div\tclass=a> "
-    "</div> <a\thref=b/> <script\tsrc=c/> <script/> <script\ttype=math/tex> <xmp> </xmp> <plaintext> <head> </head> "
+    "</div> <div\tdata-x='1'\tclass=b> <path\tdata-x='1'/> data-x=\"2\" data-src='3' data-x='>' data-x= "
+    "<a\thref=b/> <script\tsrc=c/> <script/> <script\ttype=math/tex> <xmp> </xmp> <plaintext> <head> </head> "
     "<body> </body> </html> < </ &lt; tea <![CDATA[ ]]> <td>"
 ).split(" ")
 
@@ -360,7 +424,7 @@ def test_unread_texts_do_not_change_the_rest_of_the_tree(seed):
     pieces = random.Random(seed)
     for _ in range(100):
         page = "".join(pieces.choices([*MARKUP, " ", "\n"], k=pieces.choice([5, 20, 50]))).encode()
-        assert read_tree(page, DELETED) == read_tree(page, ())
+        assert read_tree(page, DELETED) == read_tree(page, DELETED, READ) == read_tree(page, ())
 
 
 @pytest.mark.parametrize(
@@ -377,16 +441,20 @@ def test_unread_texts_do_not_change_the_rest_of_the_tree(seed):
         ("<svg><g><path d='M 1'/><use></use></g><b></b></svg>", "<svg><g></g><b></b></svg>"),
         ("<g><svg></g><path/></svg>", "<g><svg></g><path/></svg>"),
         ("<script>no end", "<script>no end"),
+        ("<p data-x='1' class=a data-y = \"2\">", "<p  class=a >"),
+        ("<p data-src='1' data-tex='2' data-srcset='3'>", "<p data-src='1' data-tex='2' data-srcset='3'>"),
+        ("<p data-x=1 data-y data-='2' DATA-X='3'>", "<p data-x=1 data-y data-='2' DATA-X='3'>"),
+        ("<svg><path data-x='1'/></svg><p data-x='2'/>", "<svg></svg><p />"),
     ],
 )
 def test_unread_texts(page, expected):
-    assert parsing._survey(page.encode(), DELETED)[0].decode() == expected
+    assert parsing._survey(page.encode(), DELETED, READ)[0].decode() == expected
 
 
 def test_unread_texts_depend_on_the_deleted_tags():
     page = b"<script>x</script><style>y</style>"
-    assert parsing._survey(page, ["style"])[0] == b"<script>x</script><style></style>"
-    assert parsing._survey(page, ())[0] is page
+    assert parsing._survey(page, ["style"], None)[0] == b"<script>x</script><style></style>"
+    assert parsing._survey(page, (), None)[0] is page
 
 
 def test_valid_utf8():

@@ -110,9 +110,10 @@ class ElementColumns(TextColumns):
 
     def elements_with(self, tags: Collection[str]) -> Counts:
         """Return the indices of the elements with one of the tags."""
-        if self._tag_numbers.keys().isdisjoint(tags):
-            return np.zeros(0, dtype=np.int64)
-        return np.flatnonzero(self._are(self._tag_of_element, tags))
+        present = [self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]
+        if len(present) == 1:
+            return np.flatnonzero(self._tag_of_element == present[0])
+        return np.flatnonzero(self._are(self._tag_of_element, tags)) if present else np.zeros(0, dtype=np.int64)
 
     def elements_count(self, tags: Collection[str]) -> Counts:
         """Return, for every block, the number of the page's elements with one of the tags."""

@@ -94,6 +94,12 @@ def _matches(pattern: str, name: str) -> bool:
     return _COMPILED_NAMES[pattern].search(_CAMEL.sub("-", name).replace("_", "-").lower()) is not None
 
 
+def mentions_comments(page: Columns) -> bool:
+    """Whether an element near a block may contain comments. Much faster than `name_levels`."""
+    names = "\n".join(page.near_names[0]).lower()
+    return any(word in names for word in ("comment", "disqus", "talkback", "respond"))
+
+
 def text_marks(page: Columns, name: str, blocks: Counts) -> Flags:
     """Return which of the blocks match a pattern of texts."""
     search = _COMPILED_TEXTS[name].search

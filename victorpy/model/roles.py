@@ -13,7 +13,16 @@ from victorpy.columns import NEAR, Columns, Counts, Flags
 from victorpy.columns.elements import running_total
 from victorpy.config import Config, load_config
 from victorpy.document import Document, Label, Role
-from victorpy.model.role_patterns import FORM, LONG, NAMES, THREAD, has_headline, name_levels, text_marks
+from victorpy.model.role_patterns import (
+    FORM,
+    LONG,
+    NAMES,
+    THREAD,
+    has_headline,
+    mentions_comments,
+    name_levels,
+    text_marks,
+)
 from victorpy.model.role_trees import PLAIN, RoleTrees, sibling_groups
 from victorpy.outputs.base import HEADINGS
 from victorpy.page.sections import sections
@@ -158,6 +167,8 @@ def find_comments(page: Columns, is_kept: Flags, blocks: Flags | None = None, tr
     with more comments than text are threads too.
     """
     result = np.zeros(page.count, dtype=bool)
+    if not mentions_comments(page):
+        return result
     chosen = np.arange(page.count) if blocks is None else np.flatnonzero(blocks)
     chosen = chosen[name_levels(page, Role.COMMENT, chosen) < NEAR] if len(chosen) else chosen
     chosen = chosen[~page.within("pre")[chosen]]  # programs have comments too

@@ -133,7 +133,7 @@ def log_odds(
 ):
     """Return each block's log-odds of being content. Twin of `Net.log_odds`, whose arrays `Net.load` has checked."""
     cdef Py_ssize_t inputs = matrix.shape[0], blocks = matrix.shape[1], width = last.shape[0], layers = kernels.shape[0]
-    cdef Py_ssize_t layer, row, channel, block, rows = max(inputs, width)
+    cdef Py_ssize_t layer, row, channel, block
     cdef Py_ssize_t margin = 1 << (layers - 1), stride = blocks + TILE + 2 * margin
     cdef ptrdiff_t[3] distances = [0, 0, 0]
     cdef ptrdiff_t[1] here = [0]

@@ -623,6 +623,35 @@ cdef class Page:
             for i in range(self.first_attribute[element], last)
         }
 
+    def mentioning(self, elements, str attribute, words):
+        """Return the elements whose attribute contains one of the words, whatever the case of its letters."""
+        cdef vector[string] wanted = [word.encode() for word in words]
+        cdef int element, name, count = <int>self.element_tag.size()
+        cdef size_t i, k, last
+        cdef Attribute attribute_value
+        cdef string lower
+        cdef list found = []
+        if attribute not in self.attribute_names:
+            return found
+        name = self.attribute_names.index(attribute)
+        for element in elements:
+            if not 0 <= element < count:
+                raise IndexError(f"the page has no element {element}")
+            last = self.first_attribute[element + 1] if element + 1 < count else self.attributes_.size()
+            for i in range(self.first_attribute[element], last):
+                attribute_value = self.attributes_[i]
+                if attribute_value.name != name:
+                    continue
+                lower.assign(self.values, attribute_value.start, attribute_value.length)
+                for k in range(lower.size()):
+                    if b"A" <= lower[k] <= b"Z":
+                        lower[k] |= 32
+                for k in range(wanted.size()):
+                    if lower.find(wanted[k]) < lower.size():
+                        found.append(element)
+                        break
+        return found
+
     def has_tag(self, str tag):
         """Whether the page has an element with a tag."""
         number = self.tag_numbers.get(tag)

@@ -23,7 +23,7 @@ _LINES = frozenset(["div", "li", "p", "tr"])
 # Links beside a heading that lead to the heading itself or to an editor, and from a note back to the text.
 _PERMALINK = re.compile(r"(?<!\S)(?:headerlink|hash-link|head(?:er|ing)-?anchor|anchor(?:js)?-link|permalink)\b")
 _BACK_SIGNS = ("↩", "↩\ufe0e", "↩\ufe0f", "⤴", "↑", "^")
-_LINK_SIGNS = ("¶", "#", "§", "🔗", *_BACK_SIGNS)
+LINK_SIGNS = ("¶", "#", "§", "🔗", *_BACK_SIGNS)
 _EDIT_LINK = re.compile(r"(?<!\S)mw-editsection(?!\S)")
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
@@ -270,15 +270,17 @@ def segments(page: CleanPage) -> list[Segment]:
 
 
 class KeptBlocks:
-    """The kept blocks of a page with their labels. A block that is kept in part has only its kept text.
+    """The kept blocks of a page, or those with the given numbers, with their labels.
 
+    A block that is kept in part has only its kept text.
     Most pages have few blocks, which are created once. Those of a large page are created whenever they are used.
     """
 
-    def __init__(self, page: CleanPage) -> None:
-        self._page = page
-        other = Label.OTHER
-        self.numbers = [number for number, label in enumerate(page.labels) if label is not other]
+    def __init__(self, page: CleanPage, numbers: Sequence[int] | None = None) -> None:
+        if numbers is None:
+            other = Label.OTHER
+            numbers = [number for number, label in enumerate(page.labels) if label is not other]
+        self._page, self.numbers = page, numbers
         self._all = self._make(0, STRIDE) if len(self.numbers) <= STRIDE else None
 
     def __iter__(self) -> Iterator[LabelledBlock]:
@@ -311,7 +313,7 @@ def _without_link_signs(block: Block, document: Document) -> Block:
     """
     is_heading = not HEADINGS.isdisjoint(block.containers)
     text = block.text
-    if not is_heading and not text.endswith(_LINK_SIGNS) and not text.startswith(("^", "↑", "[")):
+    if not is_heading and not text.endswith(LINK_SIGNS) and not text.startswith(("^", "↑", "[")):
         return block
     elements = document.elements
     stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]

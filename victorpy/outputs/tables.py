@@ -40,8 +40,8 @@ _CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 # Soft hyphens, zero-width spaces and byte order marks would hide a word from a search.
 _ZERO_WIDTH = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _BREAKS = "\x0b\x0c\r\u2028\u2029"
-_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff•◦▪‣"  # a bullet without text is invisible too
-_VISIBLE = re.compile(rf"[^\s{_INVISIBLE}]")
+INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff•◦▪‣"  # a bullet without text is invisible too
+_VISIBLE = re.compile(rf"[^\s{INVISIBLE}]")
 
 
 class Cell(NamedTuple):
@@ -103,6 +103,12 @@ def parts(page: CleanPage) -> Iterator[Part]:
     if page.document.has_tag("table"):
         joined = _join(kept, page)
     return (part for part in joined if isinstance(part, Table) or _is_visible(part))
+
+
+def tidy_text(page: CleanPage, number: int) -> str:
+    """Return the text of a block as formats write it."""
+    [(block, _)] = _cleaned(KeptBlocks(page, [number]), page)
+    return block.text
 
 
 def _cleaned(kept: Iterable[LabelledBlock], page: CleanPage) -> Iterator[LabelledBlock]:

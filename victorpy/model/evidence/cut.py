@@ -11,6 +11,7 @@ Hidden copies of kept text and links such as "Skip to content" and "Share" are d
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from victorpy.base.variables import FAVORS
 from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.columns.elements import running_total
 from victorpy.config import Config
+from victorpy.document import Document
 
 BETA = dict(zip(FAVORS, (0.5, 0.8, 2.0), strict=True))
 """The beta of the F-measure for each value of `favor`. A higher beta favours recall."""
@@ -235,26 +237,30 @@ def buttons(kept: Flags, page: Columns) -> Flags:
     found = np.zeros(page.count, dtype=bool)
     for number in np.flatnonzero(kept & page.within("button") & (page.words <= _LONGEST_BUTTON)).tolist():
         found[number] = _COPY.fullmatch(page.texts[number]) is not None
-    candidates = np.flatnonzero(kept & (page.link_words >= page.words) & (page.words <= _LONGEST_BUTTON))
+    links = np.flatnonzero(kept & (page.link_words >= page.words) & (page.words <= _LONGEST_BUTTON))
+    if not len(links):
+        return found
     block_of_piece, _, element_of_piece = page._pieces
-    elements = element_of_piece[np.searchsorted(block_of_piece, candidates)]
-    shares: dict[int, bool] = {}  # by element
-    for number, innermost in zip(candidates.tolist(), elements.tolist(), strict=True):
-        is_button, element = _JUMP.match(page.texts[number]) is not None, innermost
-        for _ in range(_SHARE_LEVELS):
-            if is_button or element < 0:
-                break
-            if element not in shares:
-                attributes = page.document.attributes_of(element)
-                address, name = attributes.get("href", "").lower(), attributes.get("class", "").lower()
-                may_share = address and any(hint in address for hint in _SHARE_HINTS)
-                shares[element] = bool(
-                    (may_share and _SHARE_ADDRESS.search(address)) or ("shar" in name and _SHARE_NAME.search(name))
-                )
-            is_button = shares[element]
-            element = int(page.parent[element])
-        found[number] |= is_button
+    around = [element_of_piece[np.searchsorted(block_of_piece, links)]]
+    for _ in range(_SHARE_LEVELS - 1):
+        around.append(page._parent_or_self[around[-1]])
+    shares = _sharing(set(np.concatenate(around).tolist()), page.document)
+    is_shared = np.isin(around, shares).any(axis=0) if shares else np.zeros(len(links), dtype=bool)
+    jumps = [_JUMP.match(page.texts[number]) is not None for number in links.tolist()]
+    found[links] |= is_shared | jumps
     return found
+
+
+def _sharing(elements: Collection[int], document: Document) -> list[int]:
+    """Return the elements whose address or name says that they share, print or send the page."""
+    addresses = document.mentioning(elements, "href", _SHARE_HINTS)
+    names = document.mentioning(elements, "class", ["shar"])
+    return [
+        element
+        for elements, attribute, pattern in ((addresses, "href", _SHARE_ADDRESS), (names, "class", _SHARE_NAME))
+        for element in elements
+        if pattern.search(document.attributes_of(element)[attribute].lower())
+    ]
 
 
 def headings_above(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
