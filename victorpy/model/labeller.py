@@ -286,11 +286,10 @@ class ModelLabeller(Labeller):
         confidence = expected_f1(content, block_weights(page), is_kept)
         if is_gibberish(" ".join([page.texts[number] for number in np.flatnonzero(is_kept)[:SAMPLED_BLOCKS].tolist()])):
             confidence *= GIBBERISH
-        # Rounding two rows at once is faster.
-        rounded = np.round([shares[np.arange(len(labels)), labels], content], DIGITS).tolist()
-        labelling = Labelling(
-            tuple(map(stages.crf.names.__getitem__, labels.tolist())), *map(tuple, rounded), round(confidence, DIGITS)
-        )
+        names = tuple(map(stages.crf.names.__getitem__, labels.tolist()))
+        # Rounding both rows at once is faster.
+        own, any_content = np.round([shares[np.arange(len(labels)), labels], content], DIGITS).tolist()
+        labelling = Labelling(names, tuple(own), tuple(any_content), round(confidence, DIGITS))
         return labelling, codes, page
 
     def _find(self, document: Document) -> tuple[Columns, Findings | None]:

@@ -245,9 +245,10 @@ def buttons(kept: Flags, page: Columns) -> Flags:
     for _ in range(_SHARE_LEVELS - 1):
         around.append(page._parent_or_self[around[-1]])
     shares = _sharing(set(np.concatenate(around).tolist()), page.document)
-    is_shared = np.isin(around, shares).any(axis=0) if shares else np.zeros(len(links), dtype=bool)
-    jumps = [_JUMP.match(page.texts[number]) is not None for number in links.tolist()]
-    found[links] |= is_shared | jumps
+    if shares:
+        found[links] |= np.isin(around, shares).any(axis=0)
+    for number in links.tolist():
+        found[number] |= _JUMP.match(page.texts[number]) is not None
     return found
 
 
