@@ -32,7 +32,7 @@ from victorpy.errors import ConfigError, DataError, plural
 from victorpy.model.choice import ADAPTED, SEVERAL_SITES, UNCHANGED, Learned, learn
 from victorpy.model.evidence.replay import WEIGHT, load_replay
 from victorpy.model.evidence.stage import Report, Weights
-from victorpy.model.store import DEFAULT, check_target, load_model
+from victorpy.model.store import DEFAULT, Model, check_target, load_model
 from victorpy.model.train import Trained, find_annotations, find_unconfirmed, load_pages, train
 from victorpy.outputs import CleanPage
 from victorpy.research.datasets import Warn, parse_data, set_name
@@ -78,55 +78,59 @@ def run(arguments: Arguments) -> int:
         raise ConfigError("--config trains a new model, so it cannot be combined with --from")
     is_new = arguments.config is not None or arguments.origin == NONE
     began = time.perf_counter()
-    target, story = _train_new(arguments) if is_new else _adapt(arguments)
+    model = None if is_new else load_model(arguments.origin or DEFAULT, allow_code=arguments.allow_code)
+    config = load_config(arguments.config or DEFAULT) if model is None else model.config
+    target: Path = arguments.output or Path("models") / (config.name if is_new else "adapted")
+    check_target(target)
+    pages, weights, counts = _load(arguments, config)
+    with _progress(arguments) as report:
+        if model is None:
+            trained, result = _train_new(arguments, config, pages, weights, report)
+        else:
+            trained, result = _adapt(arguments, model, pages, weights, report)
+    if arguments.data:
+        trained.training["data"] = [set_name(spec) for spec in arguments.data if ":" in spec]
+    if arguments.site_key != SITE_KEYS[0]:
+        trained.training["site_key"] = arguments.site_key
+    trained.save(target)
+    _warn_about(arguments, pages)
     if not arguments.quiet:
-        print("\n".join(story))
+        print("\n".join([*_describe_pages(trained, counts), *result]))
         seconds = time.perf_counter() - began
         to_clean = arguments.as_typed(f"to clean with it: victor clean --model {target} PAGE.html")
         print(f"saved {target} after {seconds:.1f} s; {to_clean}")
     return 0
 
 
-def _train_new(arguments: Arguments) -> tuple[Path, list[str]]:
-    """Train a new model. Return its directory and the lines of the summary."""
-    config = load_config(arguments.config or DEFAULT)
-    target: Path = arguments.output or Path("models") / config.name
-    check_target(target)
-    pages, weights, counts = _load(arguments, config)
-    with _progress(arguments) as report:
+def _train_new(
+    arguments: Arguments, config: Config, pages: Sequence[CleanPage], weights: Weights, report: Report
+) -> tuple[Trained, list[str]]:
+    """Train a new model. Return it with the last lines of the summary."""
 
-        def show_iteration(info: Mapping[str, Any]) -> None:
-            if sys.stderr.isatty() or info["num"] == 1:
-                report(f"CRF, iteration {info['num']}, loss {info.get('loss', 0):.1f}")
+    def show_iteration(info: Mapping[str, Any]) -> None:
+        if sys.stderr.isatty() or info["num"] == 1:
+            report(f"CRF, iteration {info['num']}, loss {info.get('loss', 0):.1f}")
 
-        trained = train(pages, config, show_iteration, report, arguments.site_key, weights)
-    _save(arguments, trained, target)
-    _warn_about(arguments, pages)
+    trained = train(pages, config, show_iteration, report, arguments.site_key, weights)
     scores, stages = trained.training["scores"], trained.labeller.stages_
-    return target, [
-        *_describe_pages(trained, counts),
+    return trained, [
         f"{len(stages.crf.numbers) if stages else 0:,} attributes have weights",
         f"on the training pages, {scores['label_accuracy']:.2%} of labels are right, "
         f"and {scores['content_accuracy']:.2%} if only content and noise count",
     ]
 
 
-def _adapt(arguments: Arguments) -> tuple[Path, list[str]]:
-    """Adapt a model, or find out that another choice is better. Return the directory and the lines of the summary."""
-    target: Path = arguments.output or Path("models") / "adapted"
-    check_target(target)
-    model = load_model(arguments.origin or DEFAULT, allow_code=arguments.allow_code)
-    pages, weights, counts = _load(arguments, model.config)
+def _adapt(
+    arguments: Arguments, model: Model, pages: Sequence[CleanPage], weights: Weights, report: Report
+) -> tuple[Trained, list[str]]:
+    """Adapt a model, or find out that another choice is better. Return it with the last lines of the summary."""
     if arguments.replay < 0:
         raise ConfigError(f"--replay must be 0 or more, not {arguments.replay:g}")
     replay = load_replay(model.meta, arguments.replay) if arguments.replay else None
     if arguments.replay and replay is None:
         arguments.note("the sample of general pages does not fit this model, so other pages may become worse")
-    with _progress(arguments) as report:
-        learned = learn(pages, model, weights, arguments.site_key, replay, arguments.origin is not None, report)
-    _save(arguments, learned.trained, target)
-    _warn_about(arguments, pages)
-    return target, [*_describe_pages(learned.trained, counts), *_describe_choice(learned, arguments.origin or DEFAULT)]
+    learned = learn(pages, model, weights, arguments.site_key, replay, arguments.origin is not None, report)
+    return learned.trained, _describe_choice(learned, arguments.origin or DEFAULT)
 
 
 @contextmanager
@@ -141,14 +145,6 @@ def _progress(arguments: Arguments) -> Iterator[Report]:
                 print(message, file=sys.stderr, flush=True)
 
         yield show
-
-
-def _save(arguments: Arguments, trained: Trained, target: Path) -> None:
-    if arguments.data:
-        trained.training["data"] = [set_name(spec) for spec in arguments.data if ":" in spec]
-    if arguments.site_key != SITE_KEYS[0]:
-        trained.training["site_key"] = arguments.site_key
-    trained.save(target)
 
 
 def _describe_pages(trained: Trained, counts: Mapping[str, int]) -> list[str]:

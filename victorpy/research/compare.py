@@ -316,28 +316,20 @@ def summarise_comparison(
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return all results by name. Shares are from 0 to 1, and results that do not apply are None."""
+    summary: dict[str, Any] = {
+        "settings": {"sample": plan.sample, "tune": plan.tune, "seed": plan.seed},
+        "versions": versions("lxml", "numpy"),
+        **{name: [] for name in ("sets", "methods", "results", "differences", "by_type", "by_site")},
+        **{"failures": [], "disputed": [], "warnings": list(warnings)},
+    }
     trained_on: dict[str, dict[str, bool | None] | None] = {}  # None for methods that are not trained
     for method in methods:
         trained_on[method.name] = None
         if method.is_trained:
             meta = read_meta(find_model(method.model_name))
             trained_on[method.name] = {data.name: was_trained_on(method.model_name, meta, data.source) for data in sets}
-    summary: dict[str, Any] = {
-        "settings": {"sample": plan.sample, "tune": plan.tune, "seed": plan.seed},
-        "versions": versions("lxml", "numpy"),
-        "sets": [],
-        "methods": [
-            {
-                "method": method.name,
-                "needs": method.kind,
-                "run_as": method.run_as,
-                "trained_on": trained_on[method.name],
-            }
-            for method in methods
-        ],
-        **{name: [] for name in ("results", "differences", "by_type", "by_site", "failures", "disputed")},
-        "warnings": list(warnings),
-    }
+        row = {"method": method.name, "needs": method.kind, "run_as": method.run_as}
+        summary["methods"].append(row | {"trained_on": trained_on[method.name]})
     for data in sets:
         sites = [site for site in compared if site.data == data.name]
         rows = [row for site in sites for row in site.rows]

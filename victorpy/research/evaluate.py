@@ -195,15 +195,11 @@ def cross_validate(
     order = sorted(set(groups))
     random.Random(seed).shuffle(order)  # the same for every share
     trained_groups = frozenset(order[: max(round(share * len(order)), 1)])
+    rows = list(zip(pages, fold_of, groups, strict=True))
     splits = []
     for fold in range(folds):
-        training = [
-            page
-            for page, name, its_fold in zip(pages, groups, fold_of, strict=True)
-            if its_fold != fold and name in trained_groups
-        ]
-        tests = [page for page, its_fold in zip(pages, fold_of, strict=True) if its_fold == fold]
-        splits.append((fold, training, tests))
+        training = [page for page, own_fold, name in rows if own_fold != fold and name in trained_groups]
+        splits.append((fold, training, [page for page, own_fold, _ in rows if own_fold == fold]))
     yield from map_in_jobs(partial(_run_fold, make_labeller), splits, jobs)
 
 

@@ -62,7 +62,8 @@ def _tables(scores: Scores) -> list[Section]:
     if scores["settings"]["group"] == "site":
         grouping = "by site: no site is in both training and test pages"
     folds = [((f"fold {number}",), means) for number, means in enumerate(scores["folds"], 1)]
-    confusion, roles = scores["confusion"], scores.get("roles", {})
+    confusion = scores["confusion"]
+    label_plot = plots.label_bars(scores["labels"], "Precision, recall and F1 of each label")
     curve = [((str(row["pages"]),), row["mean"]) for row in scores["learning_curve"]]
     curve_measures = {name: MEASURES[name] for name in _IN_CURVE}
     curve_plot = plots.learning_curve(scores["learning_curve"], curve_measures, "Scores by number of training pages")
@@ -73,21 +74,8 @@ def _tables(scores: Scores) -> list[Section]:
     sections = [
         _overview(scores),
         _by_measure("Folds", ("fold",), folds, f"Pages are divided {grouping}."),
-        Section(
-            "Labels",
-            ("label", "precision", "recall", "F1"),
-            [
-                (name, *(percent(label[part]) for part in ("precision", "recall", "f1")))
-                for name, label in scores["labels"].items()
-            ],
-            plots=(plots.label_bars(scores["labels"], "Precision, recall and F1 of each label"),),
-        ),
-        Section(
-            "Roles",
-            ("role", "precision", "recall", "F1"),
-            [(name, *(percent(role[part]) for part in ("precision", "recall", "f1"))) for name, role in roles.items()],
-            "Blocks of annotated pages that have roles.",
-        ),
+        replace(_by_class("Labels", "label", scores["labels"]), plots=(label_plot,)),
+        _by_class("Roles", "role", scores.get("roles", {}), "Blocks of annotated pages that have roles."),
         Section(
             "Confusion",
             ("gold \\ ours", *confusion),
@@ -101,6 +89,12 @@ def _tables(scores: Scores) -> list[Section]:
         _by_measure("Grid", ("parameters",), grid),
     ]
     return [section for section in sections if section.rows]
+
+
+def _by_class(title: str, what: str, scores: Mapping[str, Scores], note: str = "") -> Section:
+    measures = ("precision", "recall", "f1")
+    rows = [(name, *(percent(score[measure]) for measure in measures)) for name, score in scores.items()]
+    return Section(title, (what, "precision", "recall", "F1"), rows, note)
 
 
 def _by_measure(
