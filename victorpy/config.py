@@ -23,16 +23,9 @@ _LONGEST_QUOTE = 200  # characters of a value in an error message
 
 _FREE = (
     *USES,
-    *("crf-param-", "crf-algorithm", "crf-template", "feature-modules", "style-files"),
-    *(
-        "evidence-learner",
-        "evidence-param-",
-        "evidence-folds",
-        "evidence-forests",
-        "evidence-blocks",
-        "evidence-template",
-    ),
-    *("kinds-param-", "kinds-template", "annotate-key-"),
+    *("crf-param-", "crf-algorithm", "crf-template", "feature-modules", "style-files", "annotate-key-"),
+    *("evidence-learner", "evidence-param-", "evidence-folds", "evidence-forests", "evidence-blocks"),
+    *("evidence-template", "kinds-param-", "kinds-template"),
 )
 
 OUTPUT_ATTRIBUTES = frozenset(

@@ -7,22 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.errors import require
-from victorpy.research.report.plots import INK, SOFT
+from victorpy.research.report.plots import STYLE
 
-_STYLE: Any = {
-    "font.family": "sans-serif",
-    "font.size": 9.5,
-    "axes.edgecolor": SOFT,
-    "axes.labelcolor": INK,
-    "axes.titlesize": 10.5,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "figure.dpi": 150,
-}
+_STYLE = STYLE | {"axes.titlesize": 10.5, "axes.titlelocation": "left", "figure.dpi": 150}
+_STYLE |= {"figure.facecolor": "white", "axes.facecolor": "white"}
 
 
 def save_picture(draw: Callable[[Any], None], size: tuple[float, float], path: Path) -> None:

@@ -24,17 +24,8 @@ ENDS = frozenset("""!?.…。！？｡؟۔।॥։።፧៕။‼⁇⁈⁉""")
 CLOSING = " \t\"'’”»›)]}」』）］】〉》"  # characters after the end of a sentence that still belong to it
 
 _UNSPACED_SCRIPTS = (
-    "CJK",
-    "IDEOGRAPHIC ITERATION",
-    "HIRAGANA",
-    "KATAKANA",
-    "HALFWIDTH KATAKANA",
-    "THAI",
-    "LAO",
-    "KHMER",
-    "MYANMAR",
-    "TIBETAN",
-    "YI SYLLABLE",
+    *("CJK", "IDEOGRAPHIC ITERATION", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA"),
+    *("THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "YI SYLLABLE"),
 )
 
 

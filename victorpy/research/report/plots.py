@@ -15,7 +15,7 @@ _METHOD_COLOURS = (GREY, ORANGE, BLUE, "#3a8f5c", "#8d5bb0", "#b5404f", "#1f9aa6
 _METHOD_MARKERS = "osD^vP*X<>"
 _UNIT = (-0.03, 1.03)  # limits of an axis of shares
 _LEGEND_AT_RIGHT: Any = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-_STYLE: Any = {
+STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9.5,
     "axes.edgecolor": SOFT,
@@ -53,7 +53,7 @@ def draw_svg(plot: Plot) -> str:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=plot.size, layout="constrained")
         plot.draw(figure.subplots())
         stream = io.StringIO()
