@@ -38,6 +38,7 @@ cdef enum:
     DELETED = 16
     UNWRAPPED = 32
     USED = 64
+    DIVIDING = 128
 
 # Attributes that the walk looks at.
 cdef enum:
@@ -53,16 +54,26 @@ cdef inline bint is_white(unsigned char code) noexcept nogil:
     return code == 32 or 9 <= code <= 13 or 28 <= code <= 31
 
 
+cdef bint divided(str before, str after):
+    """Whether two texts without white space between them are separate words. The twin is `page.split.divides`."""
+    cdef Py_ssize_t size = len(before)
+    cdef Py_UCS4 last = before[size - 1], first = after[0]
+    if last.isdecimal():
+        return first.isupper() and len(after) > 1 and (<Py_UCS4>after[1]).islower()
+    return last.islower() and size > 1 and (<Py_UCS4>before[size - 2]).isalpha() and (first.isupper() or first.isdecimal())
+
+
 cdef class Page:
     """A page's elements and blocks as plain arrays."""
 
     def __init__(
-        self, object cuts, object void_tags, delete, unwrap, int deepest, size_t most_tags, hides, clean_tag, lines_of
+        self, object cuts, object void_tags, dividing, delete, unwrap, int deepest, size_t most_tags, hides, clean_tag,
+        lines_of,
     ):
         self.every = cuts.every
         self.block_level = cuts.block_level
         self.kept_attributes = cuts.attributes
-        self.deleted_tags, self.unwrapped_tags = delete, unwrap
+        self.dividing_tags, self.deleted_tags, self.unwrapped_tags = dividing, delete, unwrap
         self.void_tags, self.deepest, self.hides, self.clean_tag, self.lines_of = void_tags, deepest, hides, clean_tag, lines_of
         self.most_tags = most_tags
         self.tag_numbers = {}
@@ -103,6 +114,7 @@ cdef class Page:
             self.closing_names.append("/" + name)
             kind = (PRE if name == "pre" else 0) | (IMG if name == "img" else 0)
             kind |= (VOID_TAG if name in self.void_tags else 0) | (BLOCK_LEVEL if name in self.block_level else 0)
+            kind |= DIVIDING if name in self.dividing_tags else 0
             kind |= (DELETED if name in self.deleted_tags else 0) | (UNWRAPPED if name in self.unwrapped_tags else 0)
             self.tag_kinds.push_back(kind)
         return number
@@ -401,6 +413,8 @@ cdef class Page:
                     self.block_breaks.push_back(breaks)
                 self.block_start.push_back(i)
             gap = gap or breaks or text.gap or (not text.preformatted and text.begins_white)
+            if not gap and i and not text.preformatted and self.divides(previous, text.place):
+                gap = divided(<str>self.strings[i - 1], <str>self.strings[i])
             self.gaps[i] = gap
             gap = not text.preformatted and text.ends_white
             previous = text.place
@@ -409,6 +423,16 @@ cdef class Page:
         self.block_start.push_back(count)
         self.join_texts()
         return 0
+
+    cdef bint divides(self, int first, int stop) noexcept:
+        """Whether the tags at these places close and then open elements that may divide words."""
+        cdef int place, tag, opened = 0
+        for place in range(first, stop):
+            tag = self.passed[place]
+            if not self.tag_kinds[tag if tag >= 0 else ~tag] & DIVIDING or (opened and tag < 0):
+                return False
+            opened += tag >= 0
+        return 0 < opened < stop - first
 
     cdef int join_texts(self) except -1:
         cdef int block, first, stop, i, holder, element, length
@@ -704,13 +728,13 @@ cdef str collapsed(const char *data, size_t size, size_t length):
 
 
 def split_tree(
-    _Element root not None, object cuts, object void_tags, delete, unwrap, int deepest, size_t most_tags, hides,
+    _Element root not None, object cuts, object void_tags, dividing, delete, unwrap, int deepest, size_t most_tags, hides,
     clean_tag, lines_of,
 ):
     """Split a parsed page into blocks. Raises OverflowError if it has more than `most_tags` tags."""
     if root._c_node == NULL:
         raise ValueError("the root has no node")
-    page = Page(cuts, void_tags, delete, unwrap, deepest, most_tags, hides, clean_tag, lines_of)
+    page = Page(cuts, void_tags, dividing, delete, unwrap, deepest, most_tags, hides, clean_tag, lines_of)
     page.walk(root)
     page.make_blocks()
     return page

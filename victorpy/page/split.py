@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -35,6 +35,8 @@ MOST_TAGS = 1 << 29
 _HIDING_STYLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _MAY_HIDE = frozenset(["hidden", "aria-hidden", "style"])
 _SPECIAL = frozenset(["pre", "img"])
+DIVIDING = frozenset(["a", "button", "label", "small", "span", "time"])
+"""Inline elements that pages also use for separate boxes."""
 _NONE: dict[str, str] = {}
 _ODD = re.compile(r"[^\w:.-]+")  # characters that broken markup such as <br<p> puts into tag names
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -57,7 +59,7 @@ def split(tree: Tree, cuts: Cuts, delete: Collection[str] = (), **values: Any) -
     values = {"url": tree.url, "title": tree.title, "losses": tree.losses, "base": tree.base} | values
     if tree.root is not None and _native:
         lines = Lines()
-        rules = VOID, delete, tree.unwrap, DEEPEST, MOST_TAGS, hides, _ODD.sub, lines.take
+        rules = VOID, DIVIDING, delete, tree.unwrap, DEEPEST, MOST_TAGS, hides, _ODD.sub, lines.take
         with suppress(OverflowError):
             arrays = _native.split_tree(tree.root, cuts, *rules)
             how = "every" if cuts.every else "block"
@@ -81,6 +83,23 @@ def hides(attributes: dict[str, str]) -> bool:
         or attributes.get("aria-hidden") == "true"
         or ("style" in attributes and _HIDING_STYLE.search(attributes["style"]) is not None)
     )
+
+
+def divides(before: str, tags: Sequence[str], after: str) -> bool:
+    """Whether the tags between two texts divide words, although there is no white space.
+
+    Style sheets often set labels and links apart. A capital letter or a number after them shows it.
+
+    >>> divides("Position", ["/span", "span"], "Forward"), divides("Java", ["b"], "Script")
+    (True, False)
+    """
+    closing = [tag[1:] for tag in tags if tag[0] == "/"]
+    opening = tags[len(closing) :]
+    if not closing or not opening or not DIVIDING.issuperset(closing) or not DIVIDING.issuperset(opening):
+        return False
+    if before[-1].isdecimal():
+        return after[0].isupper() and after[1:2].islower()
+    return before[-1].islower() and before[-2:-1].isalpha() and (after[0].isupper() or after[0].isdecimal())
 
 
 class Lines:
@@ -289,7 +308,7 @@ class Splitter:
         hiding_tags = sorted(self._hiding_tags)
         maker = _BlockMaker(self._elements, hidden)
         parts: list[_Part] = []
-        previous_place = 0
+        previous_place, previous_text = 0, ""
         gap = True
         for text, element, place, follows_gap, cut, indent in self._texts:
             tags = tuple(passed[previous_place:place])
@@ -303,9 +322,10 @@ class Splitter:
                 maker.make(parts, breaks)
                 parts = []
             gap = gap or breaks or follows_gap or (indent is None and text[0].isspace())
+            gap = gap or (indent is None and divides(previous_text, tags, text))
             parts.append((text, element, tags, gap, indent))
             gap = indent is None and text[-1].isspace()
-            previous_place = place
+            previous_place, previous_text = place, text
         if parts:
             maker.make(parts, breaks=True)
         return maker.blocks
