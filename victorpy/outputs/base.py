@@ -346,9 +346,14 @@ def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:
     paragraph, continuation = Label.PARAGRAPH, Label.CONTINUATION
     joined: list[Block] = []
     joined_label = paragraph
+    containers: tuple[str, ...] = ()
+    is_preformatted = False
     for block, label in kept:
         continues = label is continuation
-        is_line = "pre" in block.containers and "pre" not in block.distance
+        if block.containers is not containers:  # siblings share them, and there may be hundreds
+            containers = block.containers
+            is_preformatted = "pre" in containers
+        is_line = is_preformatted and "pre" not in block.distance
         if joined and (continues or (is_line and joined[-1].preformatted)):
             joined.append(block)
             continue

@@ -10,7 +10,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -118,6 +118,10 @@ class Run(NamedTuple):
     """An image inside the text, which has its ``alt`` text."""
 
 
+_PlacesAround = tuple[tuple[int, ...], Places | None]
+"""The elements of places around an element, and the places themselves unless one of them is an item."""
+_NO_PLACES: _PlacesAround = (), ()
+
 _Marks = frozenset[tuple[str, int]]
 """Styles and links, each with its element number."""
 
@@ -185,18 +189,18 @@ class Structure:
         """
         open_places: Places = ()
         last_items: dict[int, tuple[int, int]] = {}
-        known: dict[int, tuple[int, ...]] = {within: ()}
+        known = {within: _NO_PLACES}
         for part in self.parts if flow is None else flow:
             is_in_note = isinstance(part, Segment) and part.blocks[0].index in self.notes.blocks
             if isinstance(part, Segment) and is_in_note and not any(run.text.strip() for run in self.runs(part)):
                 continue  # only the mark of the note
             if len(known) > _MOST_KNOWN:
-                known = {within: ()}
+                known = {within: _NO_PLACES}
             open_places = self._places(part, open_places, last_items, known)
             yield part, open_places
 
     def _places(
-        self, part: Part, previous: Places, last_items: dict[int, tuple[int, int]], known: dict[int, tuple[int, ...]]
+        self, part: Part, previous: Places, last_items: dict[int, tuple[int, int]], known: dict[int, _PlacesAround]
     ) -> Places:
         """Return the places of a part.
 
@@ -209,9 +213,9 @@ class Structure:
         element = part.blocks[0].element if isinstance(part, Segment) else part.element
         if element in self.notes.inline:
             return (Place(element, "note", mark=self.notes.definitions[element]),)
-        around = self._places_around(element, known)
-        if not around and not is_item:
-            return ()  # most parts of most pages
+        around, fixed = self._places_around(element, known)
+        if fixed is not None and not is_item:
+            return fixed  # most parts of most pages
         open_items = {place.element: place for place in previous}
         terms = {parent[number]: place for number, place in open_items.items() if number >= 0 and tag[number] == "dt"}
         innermost = -1
@@ -224,12 +228,9 @@ class Structure:
             numbered_lists = {place.list for place in previous if place.number is not None}
         places: list[Place] = []
         for number in around:
-            if number in self.notes.definitions:
-                places.append(Place(number, "note", mark=self.notes.definitions[number]))
-            elif number in self._comments:
-                places.append(self._comments[number])
-            elif number in self._boxes:
-                places.append(Place(number, "quote", mark=self._boxes[number]))
+            place = self._fixed_place(number)
+            if place is not None:
+                places.append(place)
             elif number in open_items or number == innermost or parent[number] in numbered_lists:
                 if tag[number] == "dd" and parent[number] in terms:
                     places.append(terms[parent[number]])
@@ -240,21 +241,27 @@ class Structure:
             places.append(Place(-2 - part.blocks[0].index, "item"))
         return tuple(places)
 
-    def _places_around(self, element: int, known: dict[int, tuple[int, ...]]) -> tuple[int, ...]:
+    def _fixed_place(self, element: int) -> Place | None:
+        """Return the place of a note, a comment or a box. Whether an item is a place depends on the parts in it."""
+        if element in self.notes.definitions:
+            return Place(element, "note", mark=self.notes.definitions[element])
+        return self._comments.get(element) or self._boxes.get(element)
+
+    def _places_around(self, element: int, known: dict[int, _PlacesAround]) -> _PlacesAround:
         """Return the items, quotations and notes around an element, outermost first. `known` has earlier results."""
         elements = self.document.elements
         inner = []
         while element >= 0 and element not in known:
             inner.append(element)
             element = elements.parent[element]
-        around = known.get(element, ())
+        around, fixed = known.get(element, _NO_PLACES)
         for element in reversed(inner):
-            is_place = elements.tag[element] in _ITEMS or element in self._boxes or element in self.notes.definitions
-            is_place = is_place or element in self._comments
-            if is_place and len(around) < _MAX_DEPTH:
+            place = self._fixed_place(element)
+            if (place is not None or elements.tag[element] in _ITEMS) and len(around) < _MAX_DEPTH:
                 around = (*around, element)
-            known[element] = around
-        return around
+                fixed = None if fixed is None or place is None else (*fixed, place)
+            known[element] = around, fixed
+        return around, fixed
 
     def _item(self, element: int, last_items: dict[int, tuple[int, int]]) -> Place:
         """Make a list item. `last_items` has the last item of each numbered list and its number."""
@@ -281,16 +288,16 @@ class Structure:
         return Place(element, "item", list_element, number)
 
     @cached_property
-    def _boxes(self) -> dict[int, str]:
+    def _boxes(self) -> dict[int, Place]:
         """The quotations, and the boxes with notes and warnings, each with GitHub's name of its type."""
         elements = self.document.elements
-        boxes = {number: "" for number, tag in enumerate(elements.tag) if tag == "blockquote"}
+        boxes = {number: Place(number, "quote") for number, tag in enumerate(elements.tag) if tag == "blockquote"}
         for number in elements_named(_BOX, elements):
             if elements.tag[number] not in {"p", "span", "a", "button"}:
                 name = elements.attributes[number]["class"]
                 box_type = _BOX_TYPE.search(name)
                 if box_type or _ALWAYS_BOX.search(name):
-                    boxes[number] = _BOX_TYPES[box_type[1] if box_type else "note"]
+                    boxes[number] = Place(number, "quote", mark=_BOX_TYPES[box_type[1] if box_type else "note"])
         return boxes
 
     @cached_property
@@ -367,7 +374,7 @@ class Structure:
         """Cut a segment into runs."""
         first = segment.blocks[0]
         is_one_piece = len(segment.blocks) == 1 == len(first.pieces) and first.pieces[0].element == first.element
-        if is_one_piece and _STYLES.keys().isdisjoint(first.containers) and first.element not in self.images:
+        if is_one_piece and first.element not in self.images and not _has_style(first.containers):
             return [Run(first.text, frozenset(), "")]
         found: list[Run] = []
         known = self._known
@@ -488,8 +495,16 @@ class Structure:
         return ""
 
 
+@lru_cache(maxsize=64)
+def _has_style(tags: tuple[str, ...]) -> bool:
+    """Whether some tags have a style. The tags of siblings are the same tuple, and there may be hundreds."""
+    return not _STYLES.keys().isdisjoint(tags)
+
+
 def count_shared(previous: Places, places: Places) -> int:
     """Count the outermost places that two parts have in common."""
+    if previous is places:
+        return len(places)
     shared = 0
     for old, new in zip(previous, places, strict=False):
         if old != new:
