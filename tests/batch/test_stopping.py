@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pickle
+import re
 import shutil
 import signal
 import struct
@@ -136,6 +137,36 @@ def test_run_directory_of_a_stranger_runs_no_code(archive, tmp_path, content, op
     with contextlib.suppress(DataError):  # what is damaged can also be cleaned again
         run(archive, tmp_path / "out", "jsonl", **options)
         assert tree(tmp_path / "out") == tree(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    ("file", "harm"),
+    [
+        ("manifest.jsonl", lambda text: text.replace('"_index/part-0000000.jsonl"', '"../victim"')),
+        ("manifest.jsonl", lambda text: text.replace('"_index/part-0000000.jsonl"', f'"{os.sep}victim"')),
+        ("manifest.jsonl", lambda text: text.replace('"last"', '"first"')),
+        ("manifest.jsonl", lambda text: text.replace('"part"', '"parts"')),
+        ("_index/part-0000000.jsonl", lambda text: re.sub('"file": "[^"]+"', '"file": "../victim"', text, count=1)),
+        ("_index/part-0000000.jsonl", lambda text: re.sub('"position": [0-9]', '"position": null', text, count=1)),
+        ("_index/part-0000000.jsonl", lambda text: text.replace('"kind": ""', '"kind": "tea"')),
+        ("_index/part-0000000.jsonl", lambda text: text[:-9]),
+    ],
+)
+def test_damaged_list_of_a_run_is_refused(tmp_path, file, harm):
+    pages = [tmp_path / "in" / f"{number}.html" for number in range(4)]
+    write_files(tmp_path / "in", {path.name: page(number) for number, path in enumerate(pages)})
+    plan = Plan((str(tmp_path / "in"),), tmp_path / "out", "folder", method=Method("everything"))
+    run_plan(plan, io.StringIO(), guarded=False)
+    (tmp_path / "victim").write_text("tea")
+    os.utime(tmp_path / "victim", (0, 0))  # older than the run, as its own files are
+    listing = tmp_path / "out" / file
+    whole = listing.read_text()
+    listing.write_text(harm(whole))
+    assert listing.read_text() != whole
+    pages[3].write_text("<p>Another page.")
+    with pytest.raises((DataError, OutputError), match="damaged: "):
+        run_plan(plan, io.StringIO(), guarded=False)
+    assert (tmp_path / "victim").read_text() == "tea"
 
 
 def test_stream_gets_the_finished_pages(archive):

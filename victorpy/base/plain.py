@@ -1,16 +1,18 @@
-"""Plain data as JSON and back. Run directories contain nothing else, so reading one never runs code."""
+"""Plain data as JSON and back, checked against types. Run directories contain only such data and never code."""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import TypeVar
+from typing import Annotated, Any, TypeVar
 
-from msgspec import convert, to_builtins
+from msgspec import Meta, ValidationError, convert, to_builtins
 
 from victorpy.errors import DataError
 
 T = TypeVar("T")
+Inside = Annotated[str, Meta(pattern=r"^(?![/\\]|\w:)(?!(.*[/\\])?\.\.([/\\]|$))")]
+"""A path that stays inside the directory that it is relative to."""
 
 
 def to_json(value: object) -> bytes:
@@ -28,6 +30,20 @@ def from_json(content: bytes, type: type[T], name: object) -> T:
     victorpy.errors.DataError: a.log: damaged: Expected `int`, got `str` - at `$[1]`
     """
     try:
-        return convert(json.loads(content), type, dec_hook=lambda wanted, value: wanted(value))
-    except (ValueError, TypeError, RecursionError) as error:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{name}: damaged: {error}") from error
+    return checked(value, type, name)
+
+
+def checked(value: Any, type: type[T], name: object) -> T:
+    """Return a value as a type. Raises DataError with `name` if a part has the wrong type or is missing.
+
+    >>> checked("../tea", Inside, "a.json")
+    Traceback (most recent call last):
+    victorpy.errors.DataError: a.json: damaged: Expected `str` matching regex ...
+    """
+    try:
+        return convert(value, type, dec_hook=lambda wanted, inner: wanted(inner))
+    except ValidationError as error:
         raise DataError(f"{name}: damaged: {error}") from error

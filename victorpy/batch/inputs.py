@@ -205,7 +205,7 @@ class Stamps:
     """The name, size and time of every input file, as hashes of eight bytes each, because there may be millions."""
 
     def __init__(self, stored: bytes = b"") -> None:
-        self._hashes = array("Q", stored)
+        self._hashes = array("Q", stored[: len(stored) // 16 * 16])
 
     def add(self, path: Path, status: os.stat_result | None) -> None:
         """Add the next file. A missing file has no status."""

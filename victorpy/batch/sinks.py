@@ -11,9 +11,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from victorpy.base.files import write_atomically
+from victorpy.base.plain import Inside, checked, from_json
 from victorpy.base.registry import Registry
 from victorpy.batch.inputs import find_files
 from victorpy.batch.names import Names, safe_place
@@ -90,6 +91,11 @@ def as_line(content: dict[str, Any]) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
+class _IndexRow(TypedDict):
+    file: Inside
+    source: str
+
+
 @SINKS.register("folder")
 class Folder(Sink):
     """One file per page, and an index.
@@ -119,7 +125,7 @@ class Folder(Sink):
         for part in parts:
             with part.open("rb") as lines:
                 for line in lines:
-                    place = json.loads(line)["file"]
+                    place = from_json(line, _IndexRow, part)["file"]
                     if place:
                         self._names.take(PurePosixPath(place))
 
@@ -136,6 +142,7 @@ class Folder(Sink):
         with part.open("rb") as lines:
             for line in lines:
                 fields = json.loads(line)
+                checked(fields, _IndexRow, part)
                 text: str | None = ""
                 if fields["file"]:
                     path = self.directory / fields["file"]
@@ -154,7 +161,8 @@ class Folder(Sink):
         """Delete the files of earlier rows that this run has not written again, if their source `is_replaced`."""
         for part in parts:
             with part.open("rb") as lines:
-                for fields in map(json.loads, lines):
+                for line in lines:
+                    fields = from_json(line, _IndexRow, part)
                     file = fields["file"]
                     is_old = file and not self._names.has(PurePosixPath(file)) and is_replaced(fields["source"])
                     if is_old and self.is_ours(file, part):

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypedDict
 
 from victorpy.base.files import write_atomically
+from victorpy.base.plain import Inside, checked
 from victorpy.batch.counts import Counts
 from victorpy.batch.inputs import Stamps, beside
 from victorpy.batch.sinks import SINKS, as_line
@@ -26,6 +27,24 @@ FORMAT = 2
 MANIFEST = "manifest.jsonl"
 SPARK_SETTINGS = "_settings.json"
 """File with the settings of a Spark run."""
+
+
+class _Failure(TypedDict):
+    source: str
+    position: int
+    place: str
+
+
+class _Part(TypedDict):
+    """The line of a manifest about a part, without fields that are only shown."""
+
+    part: Inside
+    next: list[int] | None
+    last: tuple[int, int]
+    failures: list[_Failure]
+    repeats: list[dict[str, Any]]
+    kinds: dict[str, int]
+    bytes: int
 
 
 class Store:
@@ -104,8 +123,10 @@ class Store:
                 self.is_begun, self.earlier = True, dict(entry.get("settings", {}))
             elif entry.get("complete"):
                 self.complete = True
-            else:
+            elif "part" in entry:
                 self._count(entry)
+            else:
+                raise OutputError(f"{self.manifest_path}: damaged: an entry without a part; choose another directory")
         self._manifest.truncate(self._size)
         if not self.is_begun and (self.previous / MANIFEST).exists():
             self.earlier = read_head(self.previous / MANIFEST).get("settings")
@@ -393,8 +414,10 @@ def read_entries(manifest: Path) -> Iterator[tuple[dict[str, Any], int]]:
                 entry = json.loads(line) if line.endswith(b"\n") else None
             except ValueError:
                 return
-            if entry is None:
+            if not isinstance(entry, dict):
                 return
+            if "part" in entry:
+                checked(entry, _Part, manifest)
             end += len(line)
             yield entry, end
 

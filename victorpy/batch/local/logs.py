@@ -25,11 +25,12 @@ from victorpy.batch.replicas import Decisions
 from victorpy.errors import DataError
 
 zstandard: Any = None
-_EXPANSION_ERRORS: tuple[type[Exception], ...] = (zlib.error,)
+EXPANSION_ERRORS: tuple[type[Exception], ...] = (zlib.error, ValueError, EOFError)
+"""What libraries raise if compressed data is damaged."""
 with suppress(ImportError):
     import zstandard
 
-    _EXPANSION_ERRORS = (zlib.error, zstandard.ZstdError)
+    EXPANSION_ERRORS += (zstandard.ZstdError,)
 
 SPILL = ".spill"
 _FRAME = struct.Struct("<II")  # length and checksum
@@ -186,7 +187,7 @@ def unpack(content: bytes) -> Record:
     expand = zlib.decompress if content.startswith(b"x") else zstandard.ZstdDecompressor().decompress
     try:
         fields, _, payload = expand(content).partition(b"\n")
-    except _EXPANSION_ERRORS as error:
+    except EXPANSION_ERRORS as error:
         raise DataError(f"a spilled record: damaged: {error}") from error
     return replace(from_json(fields, Record, "a spilled record"), payload=payload)
 

@@ -5,19 +5,50 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
+from msgspec import Meta
+
+from victorpy.base.plain import checked
 from victorpy.batch.inputs import InputFile, Stamps, is_unread, read_file
+from victorpy.batch.local.logs import EXPANSION_ERRORS
 from victorpy.batch.outcome import Outcome, stored_outcome
 from victorpy.batch.plan import Plan
-from victorpy.batch.record import Origin, Record, Status
+from victorpy.batch.record import Kind, Origin, Record, Status
 from victorpy.batch.sinks import Sink, make_sink
 from victorpy.batch.sources import place_of, source_of
 from victorpy.batch.store import Store
+from victorpy.errors import DataError
 
 Item = tuple[Record, Outcome | None]
 """A record, and its outcome if it is known already."""
 Read = Callable[[InputFile], Iterator[Item]]
+
+
+class _Row(TypedDict):
+    """The columns of a row that this run reads."""
+
+    url: str
+    name: str
+    source: str
+    position: int
+    crawled: str
+    text: str | None
+    status: Status
+    kind: Annotated[str, Meta(pattern=f"^({'|'.join(Kind)})?$")]
+    reason: str
+    losses: list[str]
+    labels: dict[str, int]
+    size: int
+    digest: str
+    title: str | None
+    author: str | None
+    date: str | None
+    site_name: str | None
+    language: str | None
+    probability: float | None
+    confidence: float | None
+    repeats: dict[str, Any] | None
 
 
 class Previous:
@@ -64,13 +95,22 @@ class Previous:
 
     def _rows_of(self, sink: Sink, number: int, start: int) -> Iterator[dict[str, Any]]:
         if self._row is None or self._key > (number, start):
-            self._rows = (row for part in self._parts for row in sink.rows(part))
+            self._rows = self._all_rows(sink)
             self._advance()
         while self._row is not None and self._key < (number, start):
             self._advance()
         while self._row is not None and self._key[0] == number:
             yield self._row
             self._advance()
+
+    def _all_rows(self, sink: Sink) -> Iterator[dict[str, Any]]:
+        for part in self._parts:
+            try:
+                for fields in sink.rows(part):
+                    checked(fields, _Row, part)
+                    yield fields
+            except EXPANSION_ERRORS as error:
+                raise DataError(f"{part}: damaged: {error}") from error
 
     def _advance(self) -> None:
         source = self._row and self._row["source"]
