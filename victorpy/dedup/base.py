@@ -163,7 +163,7 @@ def word_hashes(text: str) -> list[int]:
 
 
 def as_words(hashes: npt.ArrayLike) -> Words:
-    """Return different hashes, sorted, and not too many of them."""
+    """Return the distinct hashes in ascending order, at most `MOST_WORDS` of them."""
     return np.unique(np.asarray(hashes, dtype=np.uint32))[:MOST_WORDS]
 
 

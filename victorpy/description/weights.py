@@ -105,7 +105,7 @@ def topic_blocks(tree: TagTree) -> list[TopicBlock]:
 def _force(tree: TagTree, texts: Sequence[int], words: Sequence[float], link_words: Sequence[float]) -> float:
     """Return the sum of the forces of the weighty tags around some texts."""
     elements = tree.page.elements
-    strongest: dict[int, int] = {}  # the weighty element with most force around an element, the outermost of several
+    strongest: dict[int, int] = {}  # the strongest weighty element around each element; of equal ones the outermost
     last_text: dict[int, int] = {}  # by weighty element
     for text in texts:
         element = tree.page.texts[text].element

@@ -572,8 +572,8 @@ def _with_images(
 ) -> Iterator[Part]:
     """Put images between the other parts, with their captions.
 
-    An image replaces a paragraph with its ``alt`` text. If other text is in the paragraph, the image is inside it. Data
-    tables contain only images with an ``alt`` text.
+    An image takes the place of a paragraph that contains only its ``alt`` text. If other text is in the paragraph, the
+    image is inside it. Data tables contain only images with an ``alt`` text.
     """
     replaced = {image.element for _, image in images}
     inside: set[int] = set()

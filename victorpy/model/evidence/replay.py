@@ -26,7 +26,7 @@ from victorpy.model.evidence.trees import Matrix
 REPLAY_FILE = "replay.npz"
 
 WEIGHT = 2.0
-"""The weight of all general pages together in training, if that of all new pages is 1."""
+"""Total weight of the general pages in training, relative to that of the new pages."""
 
 LEVELS = 256
 """Number of different values of an input in the file."""

@@ -192,8 +192,8 @@ def _order(scores: Scores) -> Section:
     ]
     note = (
         "Each method against every method that the papers found better, on the same runs or cases. The interval "
-        "resamples these, not the sites, so it is not valid for other sites. Here all cases have the same weight, "
-        "but in the tables all pairs of verticals have, so differences may vary in the last digit."
+        "resamples these, not the sites, so it is not valid for other sites. Here every case has the same weight; in "
+        "the tables every pair of verticals has, so the last digit may differ."
     )
     head = ("measure", "the papers' order", "holds", "difference", "95 % interval")
     return Section("The papers' order", head, rows, note)
