@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -103,19 +103,19 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
         for name, double, single, bare in _ATTRIBUTE.findall(wrapper_tag["attributes"].decode()):
             wrapper[name.lower()] = html.unescape(double or single or bare)
     root, losses, rare = _parse_without_loss(utf8, unread, read)
-    title = _find_title(root)
+    title = next(_each(root, "title"), None)
     if title is not None and "<" in (title.text or "") and b"</title" not in utf8.lower():
         # The title has no end tag, so the parser took the whole page for a title. It ends before the next tag.
         utf8 = _OPEN_TITLE.sub(rb"\g<0></title>", utf8, count=1)
         root, losses, rare = _parse_without_loss(utf8, unread, read)
-        title = _find_title(root)
+        title = next(_each(root, "title"), None)
     if root is None:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
     title_text = (title.text if title is not None else "") or wrapper.get("title", "")
     url = wrapper.get("id", "")
     if not url.strip():
-        canonical = (link.get("href") or "" for link in root.iter("link") if link.get("rel", "").lower() == "canonical")
-        url = next(canonical, "")
+        links = _each(root, "link")
+        url = next((link.get("href") or "" for link in links if link.get("rel", "").lower() == "canonical"), "")
     has_formulas, has_listings, has_players, has_base = rare
     if has_formulas:
         write_formulas(root)
@@ -129,13 +129,17 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
     return Tree(root, "".join(url.split()), " ".join(title_text.split()), losses, base, tags)
 
 
-def _find_title(root: etree._Element | None) -> etree._Element | None:
+def _each(root: etree._Element | None, tag: str) -> Iterator[etree._Element]:
+    """Yield the elements with a tag, those in the head first.
+
+    Searching the whole page is slow, since lxml looks ahead for another match.
+    """
     if root is None:
-        return None
+        return
     head = next(iter(root), root)
-    title = next(head.iter("title"), None) if head.tag == "head" else None
-    # Searching the whole page is slow, since lxml looks ahead for a second match.
-    return next(root.iter("title"), None) if title is None else title
+    if head.tag == "head":
+        yield from head.iter(tag)
+    yield from root.iter(tag)
 
 
 def prune(tree: Tree, delete: Iterable[str]) -> Tree:

@@ -14,8 +14,6 @@ _NUMBERS = re.compile(
     r"|hljs-ln-(?:numbers|n)|react-syntax-highlighter-line-number)(?!\S)"
 )
 _ONLY_NUMBERS = re.compile(r"\s*(?:[0-9]+\s+)+[0-9]+\s*")
-_RENDERED = etree.XPath("//div[starts-with(@class, 'syntaxhighlighter')]")
-_RENDERED_LINES = etree.XPath(".//td[@class='code']//div[starts-with(@class, 'line ')]")
 _TOOLS = re.compile(r"(?<!\S)(?:toolbar|code-header|copy|copy-(?:button|btn)|btn-clipboard)(?!\S)")
 _LINE = re.compile(r"(?<!\S)(?:line|code-line|token-line)(?!\S)")
 _LINES = re.compile(r"(?<!\S)(?:linenums|code-lines)(?!\S)")
@@ -34,8 +32,10 @@ def clean_listings(root: etree._Element) -> None:
 
     Lines in a list and listings that SyntaxHighlighter has rendered become a ``<pre>``.
     """
-    for rendered in _elements(_RENDERED(root)):
-        texts = ["".join(map(str, line.itertext())).rstrip() for line in _elements(_RENDERED_LINES(rendered))]
+    for rendered in [div for div in root.iter("div") if div.get("class", "").startswith("syntaxhighlighter")]:
+        code = next((cell for cell in rendered.iter("td") if cell.get("class") == "code"), rendered)
+        rows = [div for div in code.iter("div") if div.get("class", "").startswith("line ")]
+        texts = ["".join(map(str, row.itertext())).rstrip() for row in rows]
         name = rendered.get("class", "").split()[-1]
         _empty(rendered)
         rendered.tag, rendered.text = "pre", xml_text("\n".join(texts))
@@ -72,11 +72,6 @@ def clean_listings(root: etree._Element) -> None:
     for code in [*root.iter("code")]:
         if _BLOCK_STYLE.search(code.get("style", "")) and next(code.iterancestors("pre"), None) is None:
             code.tag = "pre"
-
-
-def _elements(found: object) -> list[etree._Element]:
-    """Return the result of an XPath expression that finds elements."""
-    return [element for element in found if isinstance(element, etree._Element)] if isinstance(found, list) else []
 
 
 def _empty(element: etree._Element) -> None:
