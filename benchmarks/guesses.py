@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.pages import read_sites
 from benchmarks.lib.tables import table
 from victorpy.base.words import simple_words
 from victorpy.cleaner import read_document
@@ -28,8 +29,8 @@ from victorpy.labellers.sentence_entropy import SentenceEntropy
 from victorpy.labellers.site_style_tree import Guess, SiteStyleTree
 from victorpy.methods import load_method
 from victorpy.outputs import CleanPage
-from victorpy.research.compare import open_sets
-from victorpy.research.datasets import VALUE_KINDS, GoldPage
+from victorpy.research.compare import DataSet
+from victorpy.research.datasets import GoldPage
 from victorpy.research.scores import occurring, word_f1
 from victorpy.research.site_runs import map_in_jobs
 
@@ -70,14 +71,6 @@ class Site(NamedTuple):
     guesses: dict[str, Guessed]
 
 
-def read_sites(specs: Sequence[str], least: int, most: int) -> Iterator[tuple[str, bool, str, list[GoldPage]]]:
-    """Yield the sites with at least `least` pages, and at most `most` pages of each."""
-    for data in open_sets(specs, lambda _: None):
-        for name, pages in data.read_sites():
-            if len(pages) >= least:
-                yield data.source, data.kind in VALUE_KINDS, name, pages[:most]
-
-
 def score_site(labeller: Labeller, pages: Sequence[GoldPage], documents: Sequence[Document], has_values: bool) -> float:
     """Return the mean word F1 of a site's pages, or the share of values that are kept."""
     present, kept, f1s = 0, 0, []
@@ -94,10 +87,11 @@ def score_site(labeller: Labeller, pages: Sequence[GoldPage], documents: Sequenc
     return kept / max(present, 1) if has_values else float(np.mean(f1s))
 
 
-def measure(given: tuple[str, bool, str, Sequence[GoldPage]]) -> Site:
+def measure(given: tuple[DataSet, str, Sequence[GoldPage]]) -> Site:
     """Run all methods on a site."""
-    data, has_values, name, pages = given
-    site = Site(data, name, has_values, {}, {})
+    data, name, pages = given
+    has_values = data.has_values
+    site = Site(data.source, name, has_values, {}, {})
     config = load_method("sst").config
     documents = [read_document(page.html, config, page.url or None) for page in pages]
     for method, settings in METHODS:

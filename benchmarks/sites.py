@@ -26,9 +26,9 @@ from typing import Any
 import lxml.html
 import numpy as np
 
-from benchmarks.guesses import read_sites, score_site
+from benchmarks.guesses import score_site
 from benchmarks.lib.command import make_parser, run
-from benchmarks.lib.pages import read_pages
+from benchmarks.lib.pages import read_pages, read_sites
 from benchmarks.lib.tables import cpu_seconds, table
 from victorpy.cleaner import read_document
 from victorpy.errors import DataError, plural
@@ -77,7 +77,7 @@ def measure_costs(data: Sequence[str], step: int, most_pages: int, most_sites: i
 def measure_curve(specs: Sequence[str], methods: Sequence[str], counts: Sequence[int]) -> str:
     """Return the table of scores by number of pages."""
     scores: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for data, has_values, _, pages in read_sites(specs, SCORED, max(counts)):
+    for data, _, pages in read_sites(specs, SCORED, max(counts)):
         for name in methods:
             method = load_method(name)
             documents = [read_document(page.html, method.config, page.url or None) for page in pages]
@@ -88,13 +88,13 @@ def measure_curve(specs: Sequence[str], methods: Sequence[str], counts: Sequence
                 for start in range(0, SCORED, count):
                     labeller = method.labeller.at_site(documents[start : start + count])
                     scored = slice(start, min(start + count, SCORED))
-                    groups.append(score_site(labeller, pages[scored], documents[scored], has_values))
-                scores[data, name][count].append(float(np.mean(groups)))
+                    groups.append(score_site(labeller, pages[scored], documents[scored], data.has_values))
+                scores[data.source, name][count].append(float(np.mean(groups)))
     rows = []
-    for (data, name), by_count in scores.items():
+    for (source, name), by_count in scores.items():
         cells = [f"{np.mean(by_count[n]):.3f} ({len(by_count[n])})" if by_count[n] else "" for n in counts]
-        rows.append([data, f"`{name}`", *cells])
-    return table(["data", "method", *(plural(count, "page") for count in counts)], rows)
+        rows.append([source, f"`{name}`", *cells])
+    return table(["source", "method", *(plural(count, "page") for count in counts)], rows)
 
 
 def compare_scores(first: Path, second: Path) -> str:

@@ -9,20 +9,20 @@ of the draws.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.pages import read_sites
 from benchmarks.lib.tables import table
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import Document
 from victorpy.labellers.site_style_tree import REACH, THRESHOLDS, SiteStyleTree, Trial, best_threshold
 from victorpy.methods import CONFIG
-from victorpy.research.compare import open_sets
 from victorpy.research.datasets import GoldPage
 from victorpy.research.gold import gold_labels
 from victorpy.research.scores import word_f1
@@ -52,14 +52,6 @@ def scored(document: Document, values: Sequence[float], gold: str) -> Floats:
             known[kept] = word_f1(text, gold).f1
         found.append(known[kept])
     return np.array(found)
-
-
-def read_sites(specs: Sequence[str], least: int) -> Iterator[tuple[str, str, list[GoldPage]]]:
-    """Yield the sites of data sets that have enough pages."""
-    for data in open_sets(specs, lambda said: None):
-        for name, pages in data.read_sites():
-            if len(pages) >= least:
-                yield data.source, name, pages
 
 
 def learn(data: str, name: str, pages: Sequence[GoldPage], styles: str) -> Site:
@@ -95,7 +87,7 @@ def main() -> None:
     read = list(read_sites(arguments.data, arguments.least))
     rows = []
     for styles in STYLES:
-        sites = [learn(data, name, pages, styles) for data, name, pages in read]
+        sites = [learn(data.source, name, pages, styles) for data, name, pages in read]
         for data in dict.fromkeys(site.data for site in sites):
             ours = [site for site in sites if site.data == data]
             for reach in (0, REACH):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from victorpy.research.compare import DataSet, open_sets
 from victorpy.research.datasets import GoldPage, parse_data, read_dataset, set_name
 
 ROOT = Path(__file__).parents[2]
@@ -17,6 +18,14 @@ class Sampled(NamedTuple):
 
     data: str
     gold: GoldPage
+
+
+def read_sites(
+    specs: Sequence[str], least: int, most: int | None = None
+) -> Iterator[tuple[DataSet, str, list[GoldPage]]]:
+    """Yield the sites with at least `least` pages, with the first `most` pages of each."""
+    for data in open_sets(specs, lambda _: None):
+        yield from ((data, name, pages[:most]) for name, pages in data.read_sites() if len(pages) >= least)
 
 
 def read_pages(specs: Sequence[str], step: int = 1) -> Iterator[Sampled]:
