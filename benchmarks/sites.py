@@ -94,7 +94,7 @@ def measure_curve(specs: Sequence[str], methods: Sequence[str], counts: Sequence
     for (source, name), by_count in scores.items():
         cells = [f"{np.mean(by_count[n]):.3f} ({len(by_count[n])})" if by_count[n] else "" for n in counts]
         rows.append([source, f"`{name}`", *cells])
-    return table(["source", "method", *(plural(count, "page") for count in counts)], rows)
+    return table(["data", "method", *(plural(count, "page") for count in counts)], rows)
 
 
 def compare_scores(first: Path, second: Path) -> str:

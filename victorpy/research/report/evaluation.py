@@ -31,10 +31,9 @@ def report(scores: Scores, title: str, views: Mapping[str, str]) -> Report:
             lead += f" It learned from the pages of the {settings['sites']} sites themselves, {pages}."
     if scores["warnings"]:
         lead += f" {len(scores['warnings'])} pages could not be used."
-    caption = "Share of content by predicted probability of content; a well-calibrated model is on the line"
     calibration = Section("Calibration", note="The labeller gives no probabilities.", in_markdown=False)
     if scores["calibration"]:
-        calibration = replace(calibration, note="", plots=(plots.reliability(scores["calibration"], caption),))
+        calibration = replace(calibration, note="", plots=(plots.reliability(scores["calibration"]),))
     worst = sorted(scores["pages"], key=lambda page: page["scores"]["words_f1"])[:_MOST_PAGES]
     measures = ("words_f1", "words_precision", "words_recall")
     rows = [
@@ -63,10 +62,9 @@ def _tables(scores: Scores) -> list[Section]:
         grouping = "by site: no site is in both training and test pages"
     folds = [((f"fold {number}",), means) for number, means in enumerate(scores["folds"], 1)]
     confusion = scores["confusion"]
-    label_plot = plots.label_bars(scores["labels"], "Precision, recall and F1 of each label")
     curve = [((str(row["pages"]),), row["mean"]) for row in scores["learning_curve"]]
     curve_measures = {name: MEASURES[name] for name in _IN_CURVE}
-    curve_plot = plots.learning_curve(scores["learning_curve"], curve_measures, "Scores by number of training pages")
+    curve_plot = plots.learning_curve(scores["learning_curve"], curve_measures)
     grid = [
         ((" ".join(f"{name}={value:g}" for name, value in row["parameters"].items()),), row["mean"])
         for row in scores["grid"]
@@ -74,14 +72,14 @@ def _tables(scores: Scores) -> list[Section]:
     sections = [
         _overview(scores),
         _by_measure("Folds", ("fold",), folds, f"Pages are divided {grouping}."),
-        replace(_by_class("Labels", "label", scores["labels"]), plots=(label_plot,)),
+        replace(_by_class("Labels", "label", scores["labels"]), plots=(plots.label_bars(scores["labels"]),)),
         _by_class("Roles", "role", scores.get("roles", {}), "Blocks of annotated pages that have roles."),
         Section(
             "Confusion",
             ("gold \\ ours", *confusion),
             [(gold, *(f"{counts[ours]:,}" for ours in confusion)) for gold, counts in confusion.items()],
             "Number of blocks by gold label and predicted label.",
-            plots=(plots.confusion_matrix(confusion, "Confusion of labels, in percent of each gold label"),),
+            plots=(plots.confusion_matrix(confusion),),
         ),
         _page_types(scores),
         _by_measure("Learning curve", ("training pages",), curve, plot=curve_plot),

@@ -91,8 +91,7 @@ def _overview(scores: Scores) -> Section:
         "Removing many words is only good if the values survive. Times are CPU times. Learning time is per page "
         "learned from. Reading (decoding, parsing, splitting) is the same for methods that split pages in the same way."
     )
-    caption = "Words removed against values that survive; small marks are verticals. The upper right is best"
-    plot = plots.trade(scores["results"], caption)
+    plot = plots.trade(scores["results"])
     return Section("Removed words and surviving values", (*head, *costs), rows, note, plots=(plot,))
 
 
@@ -116,7 +115,7 @@ def _clustering(scores: Scores) -> Section:
     head = ("method", "mean F", "deviation", "F < 0.5, %", "F ≥ 0.7, %", "F ≥ 0.8, %", "F ≥ 0.9, %")
     runs, clusters = scores["settings"]["runs"], len(scores["data"]["verticals"])
     note = f"{runs:,} runs of k-means from random pages into {clusters} clusters."
-    plot = plots.distribution(scores["results"], "Number of runs by F (figure 9)")
+    plot = plots.distribution(scores["results"])
     return Section("Clustering (table 2)", head, rows, note, _order_holds(scores, "clustering F"), (plot,))
 
 

@@ -63,7 +63,7 @@ def draw_svg(plot: Plot) -> str:
     return re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL).strip()
 
 
-def label_bars(labels: Mapping[str, Mapping[str, float]], caption: str) -> Plot:
+def label_bars(labels: Mapping[str, Mapping[str, float]]) -> Plot:
     """Plot precision, recall and F1 of each label."""
 
     def draw(axes: Any) -> None:
@@ -74,10 +74,10 @@ def label_bars(labels: Mapping[str, Mapping[str, float]], caption: str) -> Plot:
         axes.set_ylim(0, 1)
         axes.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
 
-    return Plot(caption, (6.4, 2.9), draw)
+    return Plot("Precision, recall and F1 of each label", (6.4, 2.9), draw)
 
 
-def confusion_matrix(confusion: Mapping[str, Mapping[str, int]], caption: str) -> Plot:
+def confusion_matrix(confusion: Mapping[str, Mapping[str, int]]) -> Plot:
     """Plot the predicted labels of the blocks of each gold label, as shares of the gold label."""
     labels = list(confusion)
 
@@ -92,10 +92,10 @@ def confusion_matrix(confusion: Mapping[str, Mapping[str, int]], caption: str) -
                 colour = "white" if share > 0.5 else INK
                 axes.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=colour)
 
-    return Plot(caption, (4.6, 4.0), draw)
+    return Plot("Confusion of labels, in percent of each gold label", (4.6, 4.0), draw)
 
 
-def reliability(calibration: Sequence[Mapping[str, float]], caption: str) -> Plot:
+def reliability(calibration: Sequence[Mapping[str, float]]) -> Plot:
     """Plot the share of content among blocks of each predicted probability, beside the diagonal."""
 
     def draw(axes: Any) -> None:
@@ -107,10 +107,11 @@ def reliability(calibration: Sequence[Mapping[str, float]], caption: str) -> Plo
         axes.scatter(predicted, observed, s=sizes, color=BLUE, alpha=0.8)
         axes.set(xlabel="predicted probability of content", ylabel="share that is content", xlim=_UNIT, ylim=_UNIT)
 
+    caption = "Share of content by predicted probability of content; a well-calibrated model is on the line"
     return Plot(caption, (4.4, 3.8), draw)
 
 
-def learning_curve(rows: Sequence[Mapping[str, Any]], measures: Mapping[str, str], caption: str) -> Plot:
+def learning_curve(rows: Sequence[Mapping[str, Any]], measures: Mapping[str, str]) -> Plot:
     """Plot scores against the number of training pages."""
 
     def draw(axes: Any) -> None:
@@ -122,7 +123,7 @@ def learning_curve(rows: Sequence[Mapping[str, Any]], measures: Mapping[str, str
         axes.legend(frameon=False)
         axes.grid(axis="y", color=SOFT, linewidth=0.5)
 
-    return Plot(caption, (6.4, 3.2), draw)
+    return Plot("Scores by number of training pages", (6.4, 3.2), draw)
 
 
 def bars(
@@ -197,7 +198,7 @@ def _bottom(group: Sequence[float], gap: float) -> float:
     return sum(group) / len(group) - gap * (len(group) - 1) / 2
 
 
-def distribution(results: Sequence[Mapping[str, Any]], caption: str) -> Plot:
+def distribution(results: Sequence[Mapping[str, Any]]) -> Plot:
     """Plot figure 9 of the SST paper: the number of clustering runs with an F in each of ten bins, by method."""
 
     def draw(axes: Any) -> None:
@@ -211,10 +212,10 @@ def distribution(results: Sequence[Mapping[str, Any]], caption: str) -> Plot:
         axes.grid(axis="y", color=SOFT, linewidth=0.5)
         axes.legend(**_LEGEND_AT_RIGHT)
 
-    return Plot(caption, (7.6, 3.6), draw)
+    return Plot("Number of runs by F (figure 9)", (7.6, 3.6), draw)
 
 
-def trade(results: Sequence[Mapping[str, Any]], caption: str) -> Plot:
+def trade(results: Sequence[Mapping[str, Any]]) -> Plot:
     """Plot words removed against values that survive: a large mark per method, small ones for its verticals."""
 
     def shares(cells: Iterable[Mapping[str, float | None]]) -> tuple[list[float | None], list[float | None]]:
@@ -231,6 +232,7 @@ def trade(results: Sequence[Mapping[str, Any]], caption: str) -> Plot:
         axes.grid(color=SOFT, linewidth=0.5)
         axes.legend(**_LEGEND_AT_RIGHT)
 
+    caption = "Words removed against values that survive; small marks are verticals. The upper right is best"
     return Plot(caption, (7.0, 3.8), draw)
 
 
