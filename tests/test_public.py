@@ -25,15 +25,7 @@ TEA = (
 # Packages that cleaning a page needs no part of, each with a name that is in sys.modules if it was imported.
 NOT_NEEDED = {
     *("asyncio", "concurrent", "multiprocessing", "sqlite3", "statistics", "importlib.metadata", "email"),
-    *(
-        "catboost",
-        "cchardet.cli",
-        "dateparser",
-        "matplotlib",
-        "pandas",
-        "pebble",
-        "publicsuffixlist",
-    ),
+    *("catboost", "cchardet.cli", "dateparser", "matplotlib", "pandas", "pebble", "publicsuffixlist"),
     *("pyarrow", "pycrfsuite", "pyspark", "rapidfuzz", "scipy", "sklearn", "sklearn_crfsuite", "tqdm", "urwid"),
     *(
         "victorpy.annotation",
@@ -230,10 +222,5 @@ def test_the_command_imports_what_it_needs(tmp_path):
     stdout, modules = imported_by(code, tmp_path / "tea.html")
     assert stdout == victorpy.clean(TEA)
     assert modules & NOT_NEEDED == set()
-    unused = (
-        "victorpy.spark",
-        "victorpy.batch.local.by_site",
-        "victorpy.batch.site_model",
-        "victorpy.sites.style",
-    )
+    unused = ("victorpy.spark", "victorpy.batch.local.by_site", "victorpy.batch.site_model", "victorpy.sites.style")
     assert not {name for name in modules if name.startswith(unused)}

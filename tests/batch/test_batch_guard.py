@@ -12,18 +12,7 @@ from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
-from support.batchpages import (
-    CrashingName,
-    crawl,
-    failed,
-    page,
-    poison_model,
-    response,
-    rows,
-    tree,
-    url,
-    write_warc,
-)
+from support.batchpages import CrashingName, crawl, failed, page, poison_model, response, rows, tree, url, write_warc
 from support.commands import clean
 
 from victorpy.batch.local import pool

@@ -275,8 +275,7 @@ def test_trees_of_lightgbm_are_trained_with_settings_of_catboost():
 
 
 @pytest.mark.parametrize(
-    ("learner", "kinds"),
-    [("lightgbm", [LeafwiseForest]), ("catboost+lightgbm", [ObliviousForest, LeafwiseForest])],
+    ("learner", "kinds"), [("lightgbm", [LeafwiseForest]), ("catboost+lightgbm", [ObliviousForest, LeafwiseForest])]
 )
 def test_a_model_with_trees_of_lightgbm_reads_back_the_same(small, tmp_path, learner, kinds):
     pytest.importorskip("lightgbm")

@@ -348,10 +348,7 @@ def test_structure_takes_linear_time(html, format):
             "```java\nint a;\nb\n```",
         ),
         ("<div class='admonition-x admonition'><p class=admonition-title>X<p>Hot.</div>", "> [!NOTE]\n> X\n>\n> Hot."),
-        (
-            "<div class='confluence-information-macro confluence-information-macro-tip'>Hot.</div>",
-            "> [!TIP]\n> Hot.",
-        ),
+        ("<div class='confluence-information-macro confluence-information-macro-tip'>Hot.</div>", "> [!TIP]\n> Hot."),
         (
             "<p>Tea<sup class=footnote_plugin_tooltip_text>1</sup><span class=footnote_tooltip>Hot.</span>",
             "Tea[^1]\n\n[^1]: Hot.",

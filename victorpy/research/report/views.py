@@ -118,11 +118,7 @@ def _with_deletions(block_text: str, spans: Spans) -> str:
 
 
 def write_views(
-    results: Sequence[PageResult],
-    pages: Sequence[LabelledPage],
-    config: Config,
-    directory: Path,
-    method: str = "",
+    results: Sequence[PageResult], pages: Sequence[LabelledPage], config: Config, directory: Path, method: str = ""
 ) -> dict[str, str]:
     """Write views of the worst pages, and return the path of each, relative to the report, by data set and name.
 
