@@ -61,7 +61,7 @@ def build(directory: Path) -> Path:
 
 
 def make_page(texts: list[tuple[str, list[str]]], number: int) -> str:
-    """One text in the site's template; what changes from page to page is drawn by the page's number."""
+    """Return a page with one of the texts. The number of the page is the seed of everything else on it."""
     chance = random.Random(number)
     title, paragraphs = texts[number]
     section = chance.choice(SECTIONS)

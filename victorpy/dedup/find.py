@@ -44,7 +44,7 @@ CANDIDATES = 16
 """Number of partners that a text is compared with: those that share most keys with it."""
 
 LOSS_SHARE, LOSS_PAGES = 0.3, 10
-"""Sites with at least this many pages are reported if they lose a larger share of them."""
+"""A site is reported if it has at least LOSS_PAGES pages and loses more than LOSS_SHARE of them."""
 
 _CACHE_KIB = 32 * 1024
 _CACHED = 1_000

@@ -119,7 +119,7 @@ class PageTree:
         return hash_text("\n".join(text.text for text in self.texts))
 
     def blocks_with(self, texts: Iterable[int], share: float) -> list[bool]:
-        """Return whether the given texts have at least this share, and at least one, of each block's characters."""
+        """Return for each block whether at least this share of its characters, and at least one, is in the texts."""
         chosen = set(texts)
         inside, total = [0] * len(self.document.blocks), [0] * len(self.document.blocks)
         for number, text in enumerate(self.texts):

@@ -301,7 +301,7 @@ def average(forests: Sequence[Forest]) -> Forest:
 
 
 def mix(forests: Sequence[Forest]) -> tuple[Forest, ...]:
-    """Scale forests of any kind, so that the sum of their log-odds is the average of the given forests."""
+    """Return forests whose log-odds add up to the average log-odds of the given forests, of any kind."""
     count = len(forests)
     return tuple(
         replace(forest, leaves=forest.leaves / np.float32(count), bias=forest.bias / count) for forest in forests
