@@ -1133,6 +1133,32 @@ def test_listings_short_pages_headlines_and_hidden_copies(page, probabilities, e
     assert np.flatnonzero(kept).tolist() == expected
 
 
+TABLE = "<table><tr><th>a<th>b<tr><td>c<td>d</table>"
+
+
+@pytest.mark.parametrize(
+    ("unit", "probabilities", "expected"),
+    [
+        ("<div>$$a_1$$</div><div>(1)</div>", [0.06, 0.06], [0, 1, 2, 3]),
+        ("<div>$$a_1$$</div><div>(1)</div>", [0.04, 0.06], [0, 3]),  # strong evidence
+        ("<p>Some tea costs</p><p>(1)</p>", [0.06, 0.06], [0, 3]),
+        (f"<figure>{TABLE}<figcaption>tea</figcaption></figure>", [0.06] * 5, [0, 1, 2, 3, 4, 5, 6]),
+        (f"<form>{TABLE}</form>", [0.06] * 4, [0, 5]),
+        ("<div class='alert alert-info'><p>Note<p>Hot.</div>", [0.06] * 2, [0, 1, 2, 3]),
+        ("<div class='alert-bar'><p>Note<p>Hot.</div>", [0.06] * 2, [0, 3]),
+        ("<details><summary>More</summary><p>Hot.<p><a href=/>Links of a menu</a></details>", [0.06] * 3, [0, 1, 2, 4]),
+        (f"<p>{WORDS}<div class=admonition>Hot.</div>", [0.06] * 2, [0, 3]),  # other text is missing here
+    ],
+)
+def test_units_between_kept_blocks_are_kept(unit, probabilities, expected):
+    config = load_config("default")
+    columns = Columns(read_document(f"<p>{WORDS}{unit}<p>{WORDS}{'<p>menu' * 3}", config), config)
+    content = np.array([0.9, *probabilities, 0.9, 0.01, 0.01, 0.01])
+    assert np.flatnonzero(Keeping.of(config).kept(content, columns)).tolist() == expected
+    precise = Keeping(favor="precision").kept(content, columns)
+    assert np.flatnonzero(precise).tolist() == [0, len(probabilities) + 1]
+
+
 def test_favoring_precision_keeps_the_headline():
     config = load_config("default")
     page = "<title>Tea</title><h1>Tea<p>by me<p>tea is hot<h2>Hot</h2><p>tea is old<p>y"

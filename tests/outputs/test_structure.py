@@ -354,6 +354,19 @@ def test_structure_takes_linear_time(html, format):
             "Tea[^1]\n\n[^1]: Hot.",
         ),
         ("<h2>Tea</h2><span class=mw-editsection>[<a href='/edit'>edit</a>]</span><p>Hot.", "## Tea\n\nHot."),
+        (
+            "<p>a<p><picture><source srcset='s.jpg 9w, t.jpg 99w'><source srcset='u.jpg'><img alt=cup></picture><p>b",
+            "a\n\n![cup](t.jpg)\n\nb",
+        ),
+        ("<p>a<p><a href='/x?y%2Fcup1.png'><img src='cup1.png' width=99></a><p>b", "a\n\n![](cup1.png)\n\nb"),
+        ("<div class=sourceCode><pre class='sourceCode numberSource python'>a</pre></div>", "```\na\n```"),
+        ("<div class=sourceCode><pre class='sourceCode python'>a</pre></div>", "```python\na\n```"),
+        (
+            "<div class='language-ruby highlighter-rouge'><div class=highlight><pre class=highlight><code><table><tr>"
+            "<td class='rouge-gutter'><pre class=lineno>1\n</pre><td class=rouge-code><pre>a\nb\n</pre></table></code>"
+            "</pre></div></div>",
+            "```ruby\na\nb\n```",
+        ),
         ("<p>Hot.<sup class=reference><a href='#n1'>[1]</a></sup><ol><li id=n1>Tea.</ol>", "Hot.[^1]\n\n[^1]: Tea."),
         ("<p>Hot.<sup><a href='#n2'>1</a></sup><ol><li id=n2>Tea.</ol>", "Hot.[<sup>1</sup>](#n2)\n\nTea."),
         ("<ol><li id=a><a href='#r'>^</a> Tea</ol>", "Tea"),

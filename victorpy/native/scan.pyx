@@ -85,7 +85,7 @@ def is_utf8(bytes page):
 
 
 def rare_tags(bytes page):
-    """Return whether a page may have formulas, listings, embedded players and a base address."""
+    """Return whether a page may have formulas, listings, pictures or embedded players, and a base address."""
     cdef const char *stop = <const char *>page + len(page)
     cdef const char *tag = page
     cdef bint formulas = False, listings = False, players = False, base = False
@@ -102,6 +102,7 @@ def rare_tags(bytes page):
             formulas = formulas or is_tag(tag, stop, b"math", 4)
         elif first == b"p":
             listings = listings or is_tag(tag, stop, b"pre", 3)
+            players = players or is_tag(tag, stop, b"picture", 7)
         elif first == b"c":
             listings = listings or is_tag(tag, stop, b"code", 4)
         elif first == b"v":

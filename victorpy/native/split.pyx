@@ -60,6 +60,8 @@ cdef bint divided(str before, str after):
     cdef Py_UCS4 last = before[size - 1], first = after[0]
     if last.isdecimal():
         return first.isupper() and len(after) > 1 and (<Py_UCS4>after[1]).islower()
+    if last == u":" or last == u"]":
+        return size > 1 and (<Py_UCS4>before[size - 2]).isalnum() and first.isupper()
     return last.islower() and size > 1 and (<Py_UCS4>before[size - 2]).isalpha() and (first.isupper() or first.isdecimal())
 
 

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from victorpy.document import Document, Elements, Label
 from victorpy.outputs.base import Segment, elements_named, safe_link
@@ -149,8 +150,8 @@ def _image(element: int, document: Document) -> Image | None:
         return None
     link = elements.ancestor(element, ["a"])
     href = elements.attributes[link].get("href", "") if link >= 0 else ""
-    name = href.rpartition("/")[2].rpartition(":")[2]
-    if len(name) > _SHORT_NAME and name in address:
+    name = unquote(href).rpartition("/")[2].rpartition(":")[2]
+    if len(name) > _SHORT_NAME and name in unquote(address):
         href = ""  # it leads to the same image or to the page about it
     is_embedded = "data-embed" in attributes
     text = attributes.get("title") if is_embedded else attributes.get("alt")

@@ -50,14 +50,14 @@ _STYLES = {
 # Class names for the language of a listing, as in the HTML standard, GitHub, SyntaxHighlighter and Sphinx.
 _LANGUAGE = re.compile(
     r"(?<!\S)(?:(?:language|lang|gatsby-code|highlight-source)-|brush:\s*+|highlight-(?=\S+ notranslate)"
-    r"|hljs\s++(?!language-))"
+    r"|(?:hljs|sourceCode)\s++(?!language-|numberSource))"
     r"(?P<name>[A-Za-z][A-Za-z0-9+#.-]{0,19})(?!\S*[^\s;])"
 )
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language")
 _LANGUAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+#.-]{0,19}")
 _NO_LANGUAGES = frozenset(["default", "none", "plain", "plaintext", "text", "txt", "undefined", "unknown"])
-_ELEMENTS_ABOVE_LISTING = 2  # without those of a table with line numbers
-_TABLE_TAGS = frozenset(["td", "tr", "tbody", "table"])
+_ELEMENTS_ABOVE_LISTING = 2  # without those of the listing and of a table with line numbers
+_LISTING_TAGS = frozenset(["td", "tr", "tbody", "table", "pre", "code"])
 
 # Boxes with notes and warnings, and GitHub's names for their types.
 _BOX = re.compile(
@@ -489,7 +489,10 @@ class Structure:
             name = language["name"] if language else next(filter(None, map(attributes.get, _LANGUAGE_ATTRIBUTES)), "")
             if name and _LANGUAGE_NAME.fullmatch(name):
                 return "" if name.lower() in _NO_LANGUAGES else name
-            if elements.tag[element] not in _TABLE_TAGS and (levels_above >= 0 or elements.tag[element] == "pre"):
+            tag = elements.tag[element]
+            if levels_above < 0:
+                levels_above += tag == "pre"
+            elif tag not in _LISTING_TAGS:
                 levels_above += 1
             element = elements.parent[element]
         return ""

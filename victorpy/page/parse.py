@@ -13,7 +13,7 @@ from lxml import etree
 from victorpy import native
 from victorpy.errors import ParseError
 from victorpy.page.formulas import FORMULA_ATTRIBUTES, write_formulas
-from victorpy.page.repairs import clean_listings, mark_players
+from victorpy.page.repairs import clean_listings, mark_media
 
 # libxml2 gives up on a page below 2,048 levels; browsers flatten elements below 512.
 FLATTEN_DEPTH = 512
@@ -62,7 +62,7 @@ _RARE_TAGS = [
         rb"<(?:math(?![a-z0-9])|img(?![a-z0-9])[^>]{0,199}?(?-i:math|latex|data-tex)"
         rb"|(?:span(?![a-z0-9])|scri(?=pt(?![a-z0-9]))|div(?![a-z0-9]))[^>]{0,59}?(?-i:math|latex|data-tex))",
         rb"<(?:pre|code)(?![a-z0-9])",
-        rb"<(?:iframe|video|audio)(?![a-z0-9])",
+        rb"<(?:iframe|video|audio|picture)(?![a-z0-9])",
         rb"<base(?![a-z0-9])",
     )
 ]
@@ -116,13 +116,13 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
     if not url.strip():
         links = _each(root, "link")
         url = next((link.get("href") or "" for link in links if link.get("rel", "").lower() == "canonical"), "")
-    has_formulas, has_listings, has_players, has_base = rare
+    has_formulas, has_listings, has_media, has_base = rare
     if has_formulas:
         write_formulas(root)
     if has_listings:
         clean_listings(root)
-    if has_players:
-        mark_players(root)
+    if has_media:
+        mark_media(root)
     tags = UNKNOWN_VOID | {"text"} if wrapper else UNKNOWN_VOID
     bases = root.iter("base") if has_base else ()
     base = next((href for element in bases if (href := element.get("href"))), "")
@@ -207,7 +207,7 @@ def _data_attributes(read: frozenset[str]) -> list[bytes]:
 
 
 def _rare_tags(utf8: bytes) -> tuple[bool, ...]:
-    """Return whether a page may have formulas, listings, embedded players and a base address."""
+    """Return whether a page may have formulas, listings, pictures or embedded players, and a base address."""
     return tuple(pattern.search(utf8) is not None for pattern in _RARE_TAGS)
 
 

@@ -1,4 +1,4 @@
-"""Repair listings and embedded players in a page's tree, before it is split."""
+"""Repair listings, pictures and embedded players in a page's tree, before it is split."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ _LINES = re.compile(r"(?<!\S)(?:linenums|code-lines)(?!\S)")
 _BLOCK_STYLE = re.compile(r"white-space\s*:\s*pre|display\s*:\s*block")
 _BUTTONS = frozenset(["button", "clipboard-copy"])
 _MAX_LEVELS = 6
+_SETS = ("srcset", "data-srcset", "data-lazy-srcset")
 _PLAYER = re.compile(
     r"(?:https?:)?//(?:[\w-]+\.)*(?:youtube(?:-nocookie)?\.com/embed|player\.vimeo\.com|dailymotion\.com/embed"
     r"|w\.soundcloud\.com/player|open\.spotify\.com/embed|bandcamp\.com/EmbeddedPlayer|embed\.ted\.com"
@@ -78,8 +79,15 @@ def _empty(element: etree._Element) -> None:
     element.clear(keep_tail=True)  # type: ignore[call-arg]
 
 
-def mark_players(root: etree._Element) -> None:
-    """Turn videos, sounds and frames of known players into images with ``data-embed``, which formats write as links."""
+def mark_media(root: etree._Element) -> None:
+    """Turn videos, sounds and frames of known players into images with ``data-embed``, which formats write as links.
+
+    An image without an address gets that of the first source of its picture.
+    """
+    for image in [image for picture in root.iter("picture") for image in picture.iter("img")]:
+        if image.get("src", "data:").startswith("data:") and not any(map(image.get, _SETS)):
+            candidates = next(image.iterancestors("picture")).iter("source")
+            image.set("srcset", next((value for node in candidates for name in _SETS if (value := node.get(name))), ""))
     for element in [*root.iter("iframe", "video", "audio")]:
         sources = [element, *element.iter("source")]
         address = next((value for node in sources for value in (node.get("src"), node.get("data-src")) if value), "")

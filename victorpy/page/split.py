@@ -99,6 +99,8 @@ def divides(before: str, tags: Sequence[str], after: str) -> bool:
         return False
     if before[-1].isdecimal():
         return after[0].isupper() and after[1:2].islower()
+    if before[-1] in ":]":
+        return before[-2:-1].isalnum() and after[0].isupper()
     return before[-1].islower() and before[-2:-1].isalpha() and (after[0].isupper() or after[0].isdecimal())
 
 

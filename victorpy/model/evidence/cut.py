@@ -11,7 +11,7 @@ Hidden copies of kept text and links such as "Skip to content" and "Share" are d
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +60,17 @@ _SHARE_HINTS = ("share", "/intent/", "/pin/create/", "mailto:?", "whatsapp", "wa
 _SHARE_NAME = re.compile(r"(?<![a-z])(?:share|sharing)(?![a-z]|.price)")
 _SHARE_LEVELS = 4  # from the link up
 _LONGEST_BUTTON = 12  # words
+
+# Boxes with notes and warnings, and the number of a formula.
+_BOX = re.compile(
+    r"(?<!\S)(?:[\w-]*admonition|admonitionblock|markdown-alert|callout|kg-(?:callout|toggle)-card|notecard|custom-block"
+    r"|(?:alert|notice)(?:-+(?:info|note|tip|warning|danger|success|primary|secondary)))(?!\S)"
+)
+_BOX_HINTS = ("admonition", "alert", "callout", "kg-toggle", "notecard", "custom-block", "notice")
+_NUMBER = re.compile(r"\(\d[\d.]{0,5}\)")
+_UNIT_LEVELS = 4
+_LONGEST_GAP = 30  # blocks
+_MOST_OTHER_WORDS = 8  # in a gap
 
 LEAST_PROBABLE = 0.01
 """A page has no content if no block is more probable than this."""
@@ -155,6 +166,7 @@ class Keeping:
         if self.favor != "precision":
             kept |= in_short_pages(page) & (content >= STRONG)
             kept |= headings_above(kept, content, page, self.heading_least)
+            kept |= units_between(kept, content, page)
         kept |= headline_above(kept, content, page)
         return kept & ~hidden_copies(kept, page) & ~buttons(kept, page)
 
@@ -184,7 +196,7 @@ def find_units(page: Columns) -> tuple[Counts, Counts]:
     figures, terms, items = (page.elements_with([tag]) for tag in ("figure", "dt", "li"))
     total = running_total(page.words)
     figures = figures[total[stop[figures]] - total[first[figures]] <= _LONGEST_FIGURE]
-    elements = np.concatenate([page.elements_with(["pre"]), _data_tables(page), figures])
+    elements = np.concatenate([page.elements_with(["pre"]), _data_tables(page, page.elements_with(["table"])), figures])
     ranges = [(first[elements], stop[elements])]
     if len(terms):
         list_of_term, following = page.parent[terms], np.append(terms[1:], -1)
@@ -213,6 +225,42 @@ def in_short_pages(page: Columns) -> Flags:
         return np.zeros(page.count, dtype=bool)
     is_text = page.link_words <= 0.5 * page.words
     return is_text if page.count < FEWEST_BLOCKS else is_text & (page.within("article") | page.within("main"))
+
+
+def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
+    """Return the formulas, data tables, boxes and details that fill a gap between kept blocks.
+
+    They are short and unlike paragraphs, and readers miss them. Only strong evidence against them drops them.
+    """
+    result = np.zeros(len(kept), dtype=bool)
+    numbers = np.flatnonzero(kept)
+    lengths = np.diff(numbers) - 1
+    starts = numbers[:-1][(lengths > 0) & (lengths <= _LONGEST_GAP)] + 1
+    gaps = [*zip(starts.tolist(), numbers[np.searchsorted(numbers, starts)].tolist(), strict=True)]
+    blocks = np.concatenate([np.arange(*gap) for gap in gaps]) if gaps else numbers[:0]
+    blocks = blocks[content[blocks] >= STRONG]
+    if not len(blocks):
+        return result
+    texts, block_range = page.texts, page.block_range
+    around = set(page.ancestors[:_UNIT_LEVELS, blocks].ravel().tolist())
+    elements = _named(around, page.document, "class", _BOX_HINTS, _BOX)
+    in_tables = blocks[page.within("table")[blocks]]
+    if len(in_tables):
+        tables = _data_tables(page, np.unique(page.group("table")[in_tables]))
+        elements += [*tables.tolist(), *np.intersect1d(page.parent[tables], page.elements_with(["figure"])).tolist()]
+    is_unit = page.within("details") & (page.link_words <= 0.5 * page.words)
+    for element in elements:
+        is_unit[block_range[0][element] : block_range[1][element]] = True
+    for block in blocks.tolist():
+        if texts[block].startswith("$$"):
+            is_unit[block : block + 1 + bool(_NUMBER.fullmatch("".join(texts[block + 1 : block + 2])))] = True
+    if not is_unit[blocks].any():
+        return result
+    is_unit &= ~(page.within("form") | page.within("nav") | page.within("aside") | page.within("button"))
+    for first, stop in gaps:
+        if page.words[first:stop] @ ~is_unit[first:stop] <= _MOST_OTHER_WORDS:
+            result[first:stop] = is_unit[first:stop] & (content[first:stop] >= STRONG)
+    return result
 
 
 def hidden_copies(kept: Flags, page: Columns) -> Flags:
@@ -254,14 +302,16 @@ def buttons(kept: Flags, page: Columns) -> Flags:
 
 def _sharing(elements: Collection[int], document: Document) -> list[int]:
     """Return the elements whose address or name says that they share, print or send the page."""
-    addresses = document.mentioning(elements, "href", _SHARE_HINTS)
-    names = document.mentioning(elements, "class", ["shar"])
-    return [
-        element
-        for elements, attribute, pattern in ((addresses, "href", _SHARE_ADDRESS), (names, "class", _SHARE_NAME))
-        for element in elements
-        if pattern.search(document.attributes_of(element)[attribute].lower())
-    ]
+    by_address = _named(elements, document, "href", _SHARE_HINTS, _SHARE_ADDRESS)
+    return by_address + _named(elements, document, "class", ["shar"], _SHARE_NAME)
+
+
+def _named(
+    elements: Collection[int], document: Document, attribute: str, hints: Sequence[str], pattern: re.Pattern[str]
+) -> list[int]:
+    """Return the elements with an attribute that matches a pattern and contains one of the hints."""
+    found = document.mentioning(elements, attribute, hints)
+    return [element for element in found if pattern.search(document.attributes_of(element)[attribute].lower())]
 
 
 def headings_above(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
@@ -285,9 +335,8 @@ def headline_above(kept: Flags, content: Floats, page: Columns) -> Flags:
     return result
 
 
-def _data_tables(page: Columns) -> Counts:
+def _data_tables(page: Columns, tables: Counts) -> Counts:
     """Return the tables that contain data, unlike those that only arrange the page."""
-    tables = page.elements_with(["table"])
     if not len(tables):
         return tables
 
