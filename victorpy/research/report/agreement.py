@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from victorpy.document import Label
 from victorpy.errors import plural
-from victorpy.research.report.base import Report, Scores, Section, percent, score
+from victorpy.research.report.base import Report, Scores, Section, interval, percent, score
 
 _TASKS = {"labels": "five labels", "content": "content/noise", **{str(label): f"{label}/rest" for label in Label}}
 _MAIN_TASKS = ("labels", "content")
@@ -75,24 +75,20 @@ def _kappas(scores: Scores, title: str, pair: int | None) -> Section:
         by_weight = [scores["agreement"][weight][task] for weight in ("blocks", "words")]
         blocks, words = (kappas["fleiss"] if pair is None else kappas["pairs"][pair] for kappas in by_weight)
         shares = (percent(blocks["observed"]), percent(blocks["expected"]))
-        by_words = (score(words["kappa"]), _interval(words))
-        rows.append((task_name, score(blocks["kappa"]), _interval(blocks), *shares, *by_words))
+        by_words = (score(words["kappa"]), interval(words["interval"], score))
+        rows.append((task_name, score(blocks["kappa"]), interval(blocks["interval"], score), *shares, *by_words))
     head = ("", "kappa", "95 % interval", "observed, %", "expected, %", "kappa by words", "95 % interval")
     notes = [_UNDEFINED] if any(row[1] == "–" for row in rows) else []
     notes += ["A single page has no interval."] if scores["pages_count"] == 1 else []
     return Section(title, head, rows, " ".join(notes))
 
 
-def _interval(kappa: Scores) -> str:
-    ends = kappa["interval"]
-    return "–" if ends is None else f"{score(ends[0])} to {score(ends[1])}"
-
-
 def _pairs(scores: Scores) -> Section:
     rows = []
     for number, pair in enumerate(_pair_names(scores)):
         labels, *others = (scores["agreement"]["blocks"][task]["pairs"][number] for task in _TASKS)
-        rows.append((pair, score(labels["kappa"]), _interval(labels), *(score(other["kappa"]) for other in others)))
+        kappas = [score(other["kappa"]) for other in others]
+        rows.append((pair, score(labels["kappa"]), interval(labels["interval"], score), *kappas))
     first, *names = _TASKS.values()
     return Section("Pairs: Cohen's kappa", ("pair", first, "95 % interval", *names), rows)
 

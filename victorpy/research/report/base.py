@@ -13,7 +13,7 @@ import json
 import os
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -68,9 +68,9 @@ def score(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def interval(ends: Sequence[float] | None) -> str:
-    """Format an interval of shares in percent."""
-    return f"{percent(ends[0])} to {percent(ends[1])}" if ends else "–"
+def interval(ends: Sequence[float] | None, show: Callable[[float], str] = percent) -> str:
+    """Format an interval of shares in percent, or of other numbers."""
+    return f"{show(ends[0])} to {show(ends[1])}" if ends else "–"
 
 
 def text(value: str) -> str:
