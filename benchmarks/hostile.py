@@ -273,6 +273,9 @@ SHAPES: dict[str, Shape] = {
         "<title>Tea</title>" + "<meta property=og:site_name content=x>" * (size // 80) + "<h1>a</h1>" * (size // 20)
     ),
     "meta date without months": repeat("1 Xay 2020 ", '<meta name=date content="', '"><p>x'),
+    # formulas
+    "unclosed formulas": repeat(r"\(x\) $$ \[ \( "),
+    "escaped formulas": repeat(r"\\[ \\( "),
     # DocView
     "terms": repeat("word# "),
     "sentences without end": repeat("tea, "),

@@ -1,5 +1,6 @@
 """Markdown is read by a reference parser, and has the words of the text and no markup of the page."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from lxml import etree
 from markdown_it import MarkdownIt
 
 from benchmarks.structure import read_pages
-from victorpy import CleanPage, Label, load_config, read_document
+from victorpy import CleanPage, Label, clean, load_config, read_document
 from victorpy.methods import load_method
 from victorpy.outputs.anno import load_anno
 
@@ -98,3 +99,10 @@ def test_generated_page_gives_back_its_words(blocks, labels):
     document = read_document("".join(blocks), load_config("default"))
     chosen = [labels[number % len(labels)] for number in range(len(document.blocks))]
     check(CleanPage(document, tuple(chosen)))
+
+
+@pytest.mark.parametrize("start", [r"\[ ", r"\( \[ ", r"\\[ ", "$$ ", "$a "])
+def test_formulas_without_an_end_take_linear_time(start):
+    began = time.process_time()
+    clean("<p>" + start * 60_000, format="markdown")
+    assert time.process_time() - began < 20  # minutes if every start is followed to the end of the text

@@ -28,9 +28,10 @@ _LINE_START = re.compile(
     r"^(\d*)(?=#{1,6}(\s|$)|>|[-+](\s|$)|(-\s*){2,}$|=+$|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
 )
 # TeX between dollar signs or \\( and \\). A dollar sign before a space or a digit does not end a formula: $5 or $10.
+# No formula contains the start of another one, so that the time is linear where none ends.
 _FORMULA = re.compile(
-    r"\$\$[^$`]++\$\$|\$(?![\s$])[^$`\n]*+(?<![\s\\])\$(?!\d)|\\\((?:(?!\\\))[^`\n])++\\\)"
-    r"|\\\[(?:(?!\\\])[^`\n])++\\\]"
+    r"\$\$[^$`]++\$\$|\$(?![\s$])[^$`\n]*+(?<![\s\\])\$(?!\d)|(?<!\\)\\\((?:[^\\`\n]|\\[^()`\n])++\\\)"
+    r"|(?<!\\)\\\[(?:[^\\`\n]|\\[^\[\]`\n])++\\\]"
 )
 _NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # YAML requires an escape
 _SURROGATE = re.compile("[\ud800-\udfff]")
