@@ -139,6 +139,20 @@ def test_settings_of_features_that_do_not_exist_are_refused(tmp_path, line, mess
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("kinds: trees", "kinds: trees for kinds need trees for content: set evidence: trees too"),
+        ("crf-features: evidence", "crf-features: the feature 'evidence' needs trees: set evidence: trees"),
+    ],
+)
+def test_settings_that_need_trees_are_refused_without_them(tmp_path, line, message):
+    (tmp_path / "my.conf").write_text(f"include crf\n{line}\n")
+    with pytest.raises(ConfigError) as caught:
+        make_encoders(load_config(tmp_path / "my.conf"))
+    assert str(caught.value) == f"{tmp_path / 'my.conf'}:2: {message}"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("values", ["{1..100000000}", "{1..99}{1..99}{1..99}{1..99}"])
 def test_braces_without_end_are_refused(tmp_path, values):

@@ -248,6 +248,10 @@ def test_facts_are_read_without_the_extra():
     assert run_process("-c", code, text=True).stdout == "Ann Lee 2024-05-17\n"
 
 
+def json_ld(content):
+    return f'<script type="application/ld+json">{content}</script>'
+
+
 @pytest.mark.parametrize(
     ("page", "field", "expected"),
     [
@@ -255,6 +259,11 @@ def test_facts_are_read_without_the_extra():
         ("<meta name=date content=1989-12-31>", "date", ""),
         (f"<h1>Tea</h1><p class=date>{'x' * 136} 1 May 2020 xx</p>", "date", "2020-05-01"),
         (f"<h1>Tea</h1><p class=date>{'x' * 136} 1 May 2020 xxx</p>", "date", ""),
+        ("<html lang=de><h1>Tea</h1><p class=date>5.12.2020</p>", "date", "2020-12-05"),
+        ("<html lang=en><h1>Tea</h1><p class=date>12/5/2020</p>", "date", "2020-12-05"),
+        ("<html lang=en><h1>Tea</h1><p class=date>13/5/2020</p>", "date", "2020-05-13"),
+        (json_ld("[" * 9 + '{"@type":"Article","author":"Ann Lee"}' + "]" * 9), "author", "Ann Lee"),
+        (json_ld("[" * 10 + '{"@type":"Article","author":"Ann Lee"}' + "]" * 10), "author", ""),
         (f"<meta property=og:site_name content='{'x' * 60}'>", "site_name", "x" * 60),
         (f"<meta property=og:site_name content='{'x' * 61}'>", "site_name", ""),
         ("<meta property=og:site_name content=x>", "site_name", ""),
