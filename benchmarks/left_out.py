@@ -6,10 +6,11 @@ Each argument of --data is a data set, or several sets joined by commas, which a
 sites or a style in common. The verticals of SWDE are left out half by half. The trees of each config are trained on
 everything else, and the pages of the sets are cleaned with them.
 
-The score of a set is the mean word F1 of its pages. In scripts without spaces a letter counts as a word. Sets whose
-gold is only a part of the content (values, recipes) show the share of the gold that is kept and the share of the page's
-words that is removed. The column `mean` is the mean over all sets with F1: this number decides which config is better.
-Differences to the first config are means over pages with their standard errors.
+The score of a set is the mean word F1 of its pages. In scripts without spaces a letter counts as a word. Headlines,
+bylines and comments are dropped where the gold of a set has none (`WITHOUT`). Sets whose gold is only a part of the
+content (values, recipes) show the share of the gold that is kept and the share of the page's words that is removed.
+The row `mean` is the mean over all sets with F1: this number decides which config is better. Differences to the first
+config are means over pages with their standard errors.
 
 Training uses all pages; --step N measures on every N-th page. With --cache DIR, scores are stored by set and method,
 and only missing ones are computed. Delete the directory after changes of the code.
@@ -36,13 +37,26 @@ from victorpy.columns import Columns
 from victorpy.config import Config, load_config
 from victorpy.errors import DataError
 from victorpy.model.evidence import Evidence, Keeping, fit_evidence, probabilities
+from victorpy.model.evidence.cut import TITLE_SHARE
 from victorpy.model.evidence.inputs import load_tree_template
+from victorpy.model.roles import find_bylines, find_comments
 from victorpy.peers import PEERS, installed_peers, load_peer, versions
 from victorpy.research.datasets import VALUE_KINDS, parse_data, read_dataset, set_name
 from victorpy.research.gold import LabelledPage, load_gold
 
-NO_HEADLINE = frozenset(["pages:newspaper", "pages:wwwxmu"])
-"""Sets whose gold has no headlines, by the description of their makers. The headline is dropped from the output."""
+HEADLINE, BYLINE, COMMENTS = "headline", "byline", "comments"
+WITHOUT = {
+    "pages:newspaper": (HEADLINE, COMMENTS),
+    "pages:wwwxmu": (HEADLINE, COMMENTS),
+    "pages:fundus": (BYLINE, COMMENTS),
+    "cleanportaleval": (COMMENTS,),
+    "dragnet": (COMMENTS,),
+    "l3s": (COMMENTS,),
+    "wcxb": (COMMENTS,),
+}
+"""Parts that the gold of a set or of a kind of sets does not contain, by the description of its makers.
+
+They are dropped from the output by rules, because the bundled trees for roles have seen the sets."""
 
 Row = tuple[float, float]
 """The scores of a page: F1 and 0, or the shares of gold kept and of words removed if the gold is partial."""
@@ -111,11 +125,15 @@ def train(parts: Sequence[Part], columns: dict[int, Columns], config: Config) ->
     return fitted.evidence
 
 
-def clean(page: LabelledPage, columns: Columns, evidence: Evidence, config: Config, headline: bool) -> str:
-    """Return the text that the trees keep."""
+def clean(page: LabelledPage, columns: Columns, evidence: Evidence, config: Config, without: Sequence[str]) -> str:
+    """Return the text that the model keeps, without some parts."""
     kept = Keeping.of(config).kept(probabilities(evidence.judge(columns).log_odds), columns)
-    if not headline and columns.title_share[columns.headline] > 0.5:
+    if HEADLINE in without and columns.title_share[columns.headline] > TITLE_SHARE:
         kept[columns.headline] = False
+    if BYLINE in without:
+        kept &= ~find_bylines(columns, kept, kept)
+    if COMMENTS in without:
+        kept &= ~find_comments(columns, kept, kept)
     return "\n".join(block.text for block, keep in zip(page.document.blocks, kept, strict=True) if keep)
 
 
@@ -131,8 +149,8 @@ def score_config(parts: Sequence[Part], config: Config, name: str, store: Store)
         print(f"{name}: without {', '.join(part.name for part in left_out)}", file=sys.stderr, flush=True)
         evidence = train([part for part in parts if part.family != family], columns, config)
         for part in left_out:
-            headline = part.name not in NO_HEADLINE
-            rows = [score(clean(page, columns[id(page)], evidence, config, headline), page) for page in part.measured]
+            without = WITHOUT.get(part.name) or WITHOUT.get(part.name.partition(":")[0], ())
+            rows = [score(clean(page, columns[id(page)], evidence, config, without), page) for page in part.measured]
             store.save(part, name, key, rows)
 
 

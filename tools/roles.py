@@ -29,7 +29,7 @@ from victorpy.columns import NEAR, Columns, Flags, Floats
 from victorpy.document import Role
 from victorpy.errors import VictorError
 from victorpy.model.evidence.trees import Forest, Matrix
-from victorpy.model.role_trees import LEARNED, RoleTrees, fit_forest, own_inputs, role_inputs
+from victorpy.model.role_trees import KEPT_INPUTS, LEARNED, RECORD_ROLES, RoleTrees, fit_forest, own_inputs, role_inputs
 from victorpy.model.roles import by_rules, kept_flags
 from victorpy.model.store import load_model, save_model
 from victorpy.research.datasets import parse_data, read_dataset, set_name
@@ -130,8 +130,11 @@ def fit(pages: Sequence[Page], seed: int = 1) -> dict[Role, Forest]:
     forests = {}
     for role in LEARNED:
         is_known = np.concatenate([sample[3][role] for sample in samples])
-        rows = own_inputs(role, pages[0].names)
-        forests[role] = fit_forest(matrix[:rows, is_known], (roles == role)[is_known], weights[is_known])
+        names = pages[0].names
+        inputs = matrix[: own_inputs(role, names), is_known]
+        if role in RECORD_ROLES:
+            inputs[[names.index(name) for name in KEPT_INPUTS]] = 0  # trees ask nothing about a constant
+        forests[role] = fit_forest(inputs, (roles == role)[is_known], weights[is_known])
     return forests
 
 

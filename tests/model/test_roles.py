@@ -11,7 +11,7 @@ from victorpy.columns import Columns
 from victorpy.document import Role
 from victorpy.model.evidence.trees import constant
 from victorpy.model.parts import AS_LABELLED
-from victorpy.model.role_trees import LEARNED, ROLES_FILE, RoleTrees, own_inputs, role_inputs
+from victorpy.model.role_trees import LEARNED, RECORD_ROLES, ROLES_FILE, RoleTrees, own_inputs, role_inputs
 from victorpy.model.roles import assign_roles, by_rules, find_comments
 from victorpy.model.store import load_model, save_model
 from victorpy.research.evaluate import evaluate_as_is
@@ -135,6 +135,34 @@ def test_trees_decide_which_comments_are_dropped_by_default():
         found = [page.texts[number] for number in np.flatnonzero(is_comment)]
         assert any(line.startswith("I have always") for line in found) == (sign > 0)
         assert not any(line.startswith("Tea is made") for line in found)
+
+
+def test_without_other_text_comments_are_the_page():
+    comments = "".join(f"<li class='comment'><p>{POST.format(number)}</p></li>" for number in range(5))
+    for text, is_page in (("<p>Open thread.</p>", True), (f"<p>{POST.format(1)} {POST.format(2)}</p>", False)):
+        page = columns_of(f"<h1>Tea</h1>{text}<ol>{comments}</ol>")
+        is_kept = np.ones(page.count, dtype=bool)
+        is_comment = find_comments(page, is_kept, is_kept, trees_with(comment=1.0))
+        assert is_comment.sum() == (0 if is_page else 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_thread"),
+    [("comment even thread-even depth-1", False), ("disqus_thread", False), ("comment thread", True), ("topic", True)],
+)
+def test_names_of_comments_that_are_no_forum(name, is_thread):
+    comments = "".join(f"<li class='{name}'><div class='comment'><p>{POST.format(9)}</p></div></li>" for _ in range(5))
+    page = columns_of(f"<h1>Tea</h1><p>{POST.format(1)} {POST.format(2)}</p><ol>{comments}</ol>")
+    is_kept = np.ones(page.count, dtype=bool)
+    assert find_comments(page, is_kept, is_kept, trees_with(comment=1.0)).any() != is_thread
+
+
+def test_trees_for_comments_do_not_ask_which_blocks_are_kept():
+    trees, page = load_model("default").labeller.role_trees, columns_of(ARTICLE)
+    every = np.arange(page.count)
+    with_all, with_none = (trees.log_odds(page, is_kept, every, LEARNED) for is_kept in (every >= 0, every < 0))
+    independent = {role for role in LEARNED if np.array_equal(with_all[role], with_none[role])}
+    assert set(RECORD_ROLES) <= independent < set(LEARNED)
 
 
 POST = "Tea is made of leaves and hot water, and I have been drinking it every morning for more than {} years now."

@@ -36,7 +36,8 @@ NAMES = {
     r"\bskip|login|sign-?(?:in|up)|subscribe|button|\bbtn|\btabs?\b|site-?header|masthead|dropdown",
     Role.LEGAL: r"copyright|legal|disclaimer|cookie|consent|gdpr|privacy|terms|imprint|impressum|colophon",
     FORM: r"respond\b|(?:comments?|reply|newsletter)-?(?:form|policy|notes|rules)",
-    THREAD: r"\b(?:forum|threads?|topic|question|answers?|discussionforumposting|post-stream|messages?|reviews?)\b",
+    THREAD: r"\b(?:forum|(?<!disqus-)threads?(?!-(?:even|odd|alt)\b)|topic|question|answers?|discussionforumposting|"
+    r"post-stream|messages?|reviews?)\b",
 }
 """Patterns of class names, ids and roles around a block of each role. `_` and camel case count as hyphens."""
 

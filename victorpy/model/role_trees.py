@@ -61,6 +61,12 @@ SETTINGS: Mapping[str, Any] = {
     "rsm": 0.4,
     "n_jobs": 1,
 }
+KEPT_INPUTS = ("kept", "kept-before", "from-first-text", "from-last-text")
+"""Inputs that depend on which blocks are kept. The forests of `RECORD_ROLES` do not use them.
+
+The model has seen the training pages, so there it keeps hardly any comments. With these inputs, trees learn that kept
+text is not a comment, and never drop the comments that the model keeps on a new page."""
+
 _FAR = 60  # blocks
 _NOWHERE = 99
 PLAIN = ("p", "span", "a", "b", "i", "em", "strong", "td", "th", "font", "h1", "h2", "h3", "h4", "dt", "pre", "br")

@@ -163,8 +163,8 @@ def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None) -> 
 def find_comments(page: Columns, is_kept: Flags, blocks: Flags | None = None, trees: RoleTrees | None = None) -> Flags:
     """Return the comments of readers below the text. With `blocks`, return those among the given blocks.
 
-    In a forum, posts are not comments but the content. Trees know it from the shape of the page. Without trees, pages
-    with more comments than text are threads too.
+    In a forum, posts are not comments but the content. Names of elements tell it, and trees know it from the shape of
+    the page. Without trees, pages with more comments than text are threads too.
     """
     result = np.zeros(page.count, dtype=bool)
     if not mentions_comments(page):
@@ -181,6 +181,7 @@ def find_comments(page: Columns, is_kept: Flags, blocks: Flags | None = None, tr
         if page.prose[chosen].any():
             log_odds = trees.log_odds(page, is_kept, chosen, [Role.COMMENT])[Role.COMMENT]
             result[chosen] = (log_odds > 0) & (page.prose[chosen] @ log_odds > 0)  # otherwise they are a thread
+            result &= page.words[is_kept & ~result].sum() >= _FEWEST_WORDS
         return result
     is_text = is_kept.copy()
     is_text[chosen] = False
