@@ -213,6 +213,12 @@ def test_killed_server_that_starts_workers_is_replaced(tmp_path, monkeypatch):
             os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)
 
 
+def test_workers_start_before_there_are_tasks_for_them(tmp_path):
+    with Workers(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=3), at_once=2) as workers:
+        run_all(workers, [Double(1)])
+        assert [worker is not None for worker in workers._slots] == [True, True, False]
+
+
 def test_workers_that_never_start_end_the_run(tmp_path):
     with (
         pytest.raises(VictorError, match="workers crash repeatedly, whatever their task"),

@@ -45,13 +45,16 @@ from victorpy.batch.local.pool import Here
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.local.stretches import start_worker
+from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Limits, Plan
-from victorpy.batch.record import Status
+from victorpy.batch.record import Record, Status
+from victorpy.batch.sinks import SINKS
 from victorpy.batch.site_model import at_site_bytes, from_bytes
 from victorpy.batch.store import Store
 from victorpy.cleaner import read_document
 from victorpy.errors import install_command
 from victorpy.methods import Method
+from victorpy.outputs import find_output
 
 pytestmark = pytest.mark.processes
 
@@ -644,3 +647,18 @@ def test_help_has_a_group_for_many_pages():
 def test_wrong_usage_is_reported_in_one_line(tmp_path, arguments, said):
     crawl(tmp_path / "x.warc.gz", 2)
     refused(said, *arguments, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "jsonl.zst"])
+def test_part_of_several_pieces_opens_as_one_file(tmp_path, kind):
+    sink = SINKS.get(kind)(kind, tmp_path, find_output("text"))
+    pieces = [tmp_path / f"{number}.piece" for number in range(3)]
+    for number, piece in enumerate(pieces):
+        sink.write(piece, [(Record(f"page {number}", Path()), Outcome(Status.KEPT, "Tea."))])
+    part = tmp_path / f"part.{kind}"
+    sink.join(part, pieces)
+    zstandard = pytest.importorskip("zstandard")
+    opened = {"jsonl": Path.open, "jsonl.gz": gzip.open, "jsonl.zst": zstandard.open}[kind]
+    with opened(part, "rb") as file:
+        names = [json.loads(line)["name"] for line in file.read().splitlines()]
+    assert names == [row["name"] for row in sink.rows(part)] == ["page 0", "page 1", "page 2"]

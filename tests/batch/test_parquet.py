@@ -9,7 +9,7 @@ from support.batchpages import crawl, page, response, tree, write_warc
 from support.commands import clean
 
 from victorpy.batch import sinks
-from victorpy.batch.local.run import run_plan
+from victorpy.batch.local.run import STRETCH_RECORDS, run_plan
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Origin, Record, Status
@@ -89,7 +89,11 @@ def write_table(path, texts):
     """Write texts to a part. Return the number of rows of each row group."""
     sink = sinks.SINKS.get("parquet")("parquet", path.parent, find_output("text"))
     records = ((Record("", Path(), origin=Origin("a", number)), text) for number, text in texts)
-    sink.write(path, ((record, Outcome(Status.KEPT, text)) for record, text in records))
+    items = [(record, Outcome(Status.KEPT, text)) for record, text in records]
+    pieces = [path.with_name(f"{number}.piece") for number in range(0, len(items), 10)]
+    for number, piece in zip(range(0, len(items), 10), pieces, strict=True):
+        sink.write(piece, items[number : number + 10])
+    sink.join(path, pieces)
     metadata = pq.read_metadata(path)
     return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
@@ -118,4 +122,4 @@ def test_parts_end_by_size(tmp_path, monkeypatch):
     rows = [pq.read_metadata(path).num_rows for path in sorted((tmp_path / "out.parquet").iterdir())]
     assert len(rows) > 1
     assert sum(rows) == 200
-    assert all(count % 64 == 0 for count in rows[:-1])
+    assert all(count % STRETCH_RECORDS == 0 for count in rows[:-1])

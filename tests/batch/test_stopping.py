@@ -19,6 +19,7 @@ from support.batchpages import crawl, page, poison_model, tree
 from support.commands import ENVIRONMENT, ROOT, clean, left_of, manifest_has, start_clean, wait_until, write_files
 from support.terminal import Terminal
 
+from victorpy.batch.local.logs import Log, Segment, Stretch, log_length, piece_checksum
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.local.signals import Stopped
 from victorpy.batch.plan import Dedup, Plan
@@ -169,6 +170,19 @@ def test_damaged_list_of_a_run_is_refused(tmp_path, file, harm):
     assert (tmp_path / "victim").read_text() == "tea"
 
 
+def test_piece_that_was_damaged_is_not_used(tmp_path):
+    log, piece = tmp_path / "a.log", tmp_path / "a.piece"
+    piece.write_bytes(b"Tea.")
+    segment = Segment(Stretch(0), Stretch(0, 1), (0, 16), 4, {"pages": 16}, piece_checksum(log))
+    with Log(log) as file:
+        file.end(segment)
+    assert (Segment.load(log), log_length(log)) == (segment, 16)
+    piece.write_bytes(b"Te")
+    assert (Segment.load(log), log_length(log)) == (None, 0)
+    piece.unlink()
+    assert Segment.load(log) is None
+
+
 def test_stream_gets_the_finished_pages(archive):
     got = []
     run(archive, None, "folder", lambda: signal_myself(signal.SIGINT), 6, lambda record, outcome: got.append(record))
@@ -241,7 +255,7 @@ def test_signals_stop_a_run_with_workers(hanging, tmp_path, number, to_all):
     (os.killpg if to_all else os.kill)(process.pid, number)
     code, stderr = ended(process)
     assert code == 128 + number
-    assert stderr.splitlines()[-1].endswith(f"110 pages are safe in {tmp_path}; run the same command to resume")
+    assert stderr.splitlines()[-1].endswith(f"120 pages are safe in {tmp_path}; run the same command to resume")
     assert clean(*options, "-j", 2, "--timeout", 1, "-o", tmp_path).returncode == 1
     assert tree(tmp_path) == tree(whole)
 

@@ -12,7 +12,7 @@ from support.replicapages import page, planted, story, write_lines
 
 pytest.importorskip("icu4py", reason="pip install -e '.[docview]'")
 
-from victorpy.batch.local import run as batch_run
+from victorpy.batch.local.flow import Flow
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.store import Store
@@ -101,11 +101,11 @@ def test_resume_after_kills_gives_same_bytes(run, tmp_path):
     arguments, place, _ = run
     out = tmp_path / "out.jsonl"
     command = (*arguments, "-j", 1, "-q", "-o", out)
-    for event in (".replicas-aside/part-*", ".replicas-aside/decisions.sqlite", "part-*"):
+    for event in (".segments/*.log", ".segments/decisions.sqlite", "part-*"):
         kill_clean_when(lambda event=event: any(out.glob(event)), *command)
     assert clean(*command).returncode == 0
     assert outputs(out) == outputs(place / "out.jsonl")
-    assert not (out / ".replicas-aside").exists()
+    assert not (out / ".segments").exists()
 
 
 @pytest.mark.parametrize("has_index", [True, False])
@@ -130,11 +130,11 @@ def test_resume_after_cleaning_cleans_nothing_again(lines, tmp_path, monkeypatch
     expected = outputs(tmp_path)
     cut_manifest(tmp_path, 4)
     if not is_decided:
-        (tmp_path / ".replicas-aside" / "decisions.sqlite").unlink()
-    monkeypatch.setattr(batch_run._Run, "clean_into", None)
+        (tmp_path / ".segments" / "decisions.sqlite").unlink()
+    monkeypatch.setattr(Flow, "give", lambda flow, worker: None)
     run_plan(plan, io.StringIO(), quiet=True)
     assert outputs(tmp_path) == expected
-    assert not (tmp_path / ".replicas-aside").exists()
+    assert not (tmp_path / ".segments").exists()
 
 
 def test_other_parameters_are_refused_as_another_run(run, tmp_path):

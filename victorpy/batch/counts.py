@@ -66,6 +66,11 @@ class Tally(Counts):
         if outcome.repeats is not None:
             self.repeats.append({**describe_place(record, outcome), "repeats": outcome.repeats})
 
+    def add_stored(self, entry: Mapping[str, Any]) -> None:
+        super().add_stored(entry)
+        self.failures += entry["failures"]
+        self.repeats += entry["repeats"]
+
     def as_dict(self) -> dict[str, Any]:
         return {**super().as_dict(), "failures": self.failures, "repeats": self.repeats}
 

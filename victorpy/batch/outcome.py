@@ -6,14 +6,14 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from victorpy.base.words import aligned_words
 from victorpy.batch.plan import NO_FILTERS, Filters, Plan
 from victorpy.batch.record import Kind, Origin, Problem, ProblemError, Record, Status
 from victorpy.batch.sources import ReadOptions
-from victorpy.cleaner import Cleaner, detect_language, needs_metadata
+from victorpy.cleaner import Cleaner, detect_language
 from victorpy.dedup.base import Signed
 from victorpy.dedup.pages import split_paragraphs
 from victorpy.errors import AnnotationError, DecodeError, ParseError, VictorError
@@ -68,6 +68,16 @@ class Outcome:
     """The file in the output folder that has the text already."""
 
 
+@cache
+def small_page() -> CleanPage:
+    """Return a small page with its metadata.
+
+    Some libraries are imported, and some models loaded, when they are first needed. After this call, they do not count
+    for the deadline and the memory limit of the first record.
+    """
+    return load_method("everything").document(_SMALL_PAGE, metadata=True)
+
+
 class PageCleaner:
     """The method, format and detector of a plan, loaded in this process. Every kind of run cleans records with it."""
 
@@ -76,12 +86,9 @@ class PageCleaner:
         self.cleaner = plan.load()
         self.output: Output = find_output(plan.format)
         self.detector = plan.dedup.detector() if plan.dedup else None
-        wants_facts = plan.has_rows and "facts" not in plan.parts.excluded
-        self.wants_metadata = wants_facts or needs_metadata(self.output, plan.parts)
-        # Some libraries are imported when they are first needed. Process a small page now, so that these imports do
-        # not count for the deadline and the memory limit of the first record.
+        self.wants_metadata = plan.wants_metadata
         if self.wants_metadata or plan.filters.languages:
-            self.output.render(load_method("everything").document(_SMALL_PAGE, metadata=True))
+            self.output.render(small_page())
         if self.detector:
             self.detector.sign(_SMALL_PAGE)
 

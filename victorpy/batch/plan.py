@@ -10,7 +10,7 @@ from typing import Any
 from victorpy.base.language import known_languages
 from victorpy.base.version import __version__
 from victorpy.batch.sources import ReadOptions
-from victorpy.cleaner import Cleaner
+from victorpy.cleaner import Cleaner, needs_metadata
 from victorpy.dedup.base import Detector, Keep, load_detector
 from victorpy.errors import ConfigError, suggest
 from victorpy.methods import Method
@@ -130,6 +130,12 @@ class Plan:
     def has_rows(self) -> bool:
         """Whether the output has a row for each page. A folder has a file for each page instead."""
         return not self.plain and self.to != "folder"
+
+    @property
+    def wants_metadata(self) -> bool:
+        """Whether rows, the format or the chosen parts need the metadata of pages."""
+        wants_facts = self.has_rows and "facts" not in self.parts.excluded
+        return wants_facts or needs_metadata(find_output(self.format), self.parts)
 
     @property
     def most_bytes(self) -> int | None:

@@ -24,7 +24,7 @@ from victorpy.dedup.pages import split_paragraphs
 
 INDEX = ".replicas.sqlite"
 """Index of the kept texts in an output directory. A retry compares its texts with them."""
-_DECISIONS, _WORK = "decisions.sqlite", "work.sqlite"
+DECISIONS, _WORK = "decisions.sqlite", "work.sqlite"
 PARAGRAPH_BITS = 14
 """A page has at most 2^14 paragraphs that are compared."""
 
@@ -44,7 +44,7 @@ def decide_records(
     not repeat completed steps.
     """
     number_of_run = int(run.split("-")[1]) if run else 0  # such as retry-1-
-    with open_database(directory / _DECISIONS) as decisions:
+    with open_database(directory / DECISIONS) as decisions:
         if not decisions.execute("select 1 from sqlite_master where name = 'decision'").fetchone():
             with open_database(index or directory / INDEX, directory / _WORK) as database:
                 texts = Index(database, dedup.detector(), dedup.keep, number_of_run)
@@ -81,7 +81,7 @@ class Decisions(AbstractContextManager["Decisions"]):
 
     def __init__(self, dedup: Dedup, directory: Path) -> None:
         self._dedup = dedup
-        self._database = open_database(directory / _DECISIONS)
+        self._database = open_database(directory / DECISIONS)
         self._open = self._database.__enter__()
 
     def apply(self, number: int, outcome: Outcome) -> Outcome:

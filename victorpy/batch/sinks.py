@@ -1,5 +1,6 @@
 """Kinds of output: sinks that write the parts of a run's output. The same outcomes give the same bytes.
 
+Workers write a piece of output for each stretch of records, and a part consists of pieces.
 ``folder`` writes one file per page, and an index. The other sinks write JSON lines, tables and archives.
 """
 
@@ -62,9 +63,20 @@ class Sink:
         self.directory = directory
         self.output = output
 
+    def head(self) -> bytes:
+        """Return what a part begins with."""
+        return b""
+
     def write(self, path: Path, items: Items) -> None:
-        """Write a part."""
+        """Write a piece of a part."""
         raise NotImplementedError
+
+    def join(self, path: Path, pieces: Iterable[Path]) -> None:
+        """Write a part that consists of pieces."""
+        with path.open("wb") as part:
+            part.write(self.head())
+            for piece in pieces:
+                part.write(piece.read_bytes())
 
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
         """Read the rows of a part."""
@@ -190,26 +202,31 @@ class Folder(Sink):
 @SINKS.register("jsonl.gz")
 @SINKS.register("jsonl.zst")
 class JsonLines(Sink):
-    """JSON lines, one per page."""
+    """JSON lines, one per page. A gzip file has a member for each piece, and a zstd file is one frame."""
 
     def write(self, path: Path, items: Items) -> None:
-        with self._open(path, "wb") as lines:
+        with self._open(path, "wb", self.suffix.replace(".zst", "")) as lines:
             for record, outcome in items:
                 lines.write(as_line(row(record, outcome, self.output.columns)))
 
+    def join(self, path: Path, pieces: Iterable[Path]) -> None:
+        with self._open(path, "wb", self.suffix.replace(".gz", "")) as part:
+            for piece in pieces:
+                part.write(piece.read_bytes())
+
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
-        with self._open(part, "rb") as stream:
+        with self._open(part, "rb", self.suffix) as stream:
             yield from map(json.loads, io.BufferedReader(stream))
 
     @contextmanager
-    def _open(self, path: Path, mode: str) -> Iterator[Any]:
-        """Open a part. The same lines give the same bytes, so a gzip file has neither a name nor a time."""
+    def _open(self, path: Path, mode: str, suffix: str) -> Iterator[Any]:
+        """Open a file. The same lines give the same bytes, so a gzip file has neither a name nor a time."""
         file: Any
         with path.open(mode) as file:
-            if self.suffix.endswith(".gz"):
+            if suffix.endswith(".gz"):
                 with gzip.GzipFile("", mode, GZIP_LEVEL, file, mtime=0) as stream:
                     yield stream
-            elif self.suffix.endswith(".zst"):
+            elif suffix.endswith(".zst"):
                 try:
                     import zstandard
                 except ImportError as error:
@@ -228,30 +245,43 @@ class Parquet(Sink):
     beside = True
 
     def write(self, path: Path, items: Items) -> None:
-        """Write row groups of `GROUP_ROWS` rows, or about `GROUP_BYTES`."""
+        """Write rows in Arrow's stream format, because a row group needs rows of many pieces."""
         try:
             import pyarrow as pa
-            import pyarrow.parquet
         except ImportError as error:
             raise missing("pyarrow", "parquet", f"writing {path}") from error
         schema = table_schema(self.output.columns)
         rows: list[dict[str, Any]] = []
-        batches: list[Any] = []
         characters = 0
-        with path.open("wb") as file, pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        with path.open("wb") as file, pa.ipc.new_stream(file, schema) as stream:
             for record, outcome in items:
                 rows.append(table_row(record, outcome, self.output.columns))
                 characters += len(outcome.text)
                 if characters >= BATCH_CHARACTERS or len(rows) == BATCH_ROWS:
-                    batches.append(pa.RecordBatch.from_pylist(rows, schema=schema))
+                    stream.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
                     rows, characters = [], 0
-                    count, size = (sum(getattr(one, name) for one in batches) for name in ("num_rows", "nbytes"))
-                    if count >= GROUP_ROWS or size >= GROUP_BYTES:
-                        writer.write_table(pa.Table.from_batches(batches), 2 * GROUP_ROWS)
-                        batches = []
-            if rows or batches:
-                batches.append(pa.RecordBatch.from_pylist(rows, schema=schema))
-                writer.write_table(pa.Table.from_batches(batches), 2 * GROUP_ROWS)
+            if rows:
+                stream.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
+
+    def join(self, path: Path, pieces: Iterable[Path]) -> None:
+        """Write row groups of `GROUP_ROWS` rows, or about `GROUP_BYTES`."""
+        import pyarrow as pa
+        import pyarrow.parquet
+
+        schema = table_schema(self.output.columns)
+        with path.open("wb") as file, pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+            group: list[Any] = []
+            rows = size = 0
+            for piece in pieces:
+                with piece.open("rb") as stream:
+                    table = pa.ipc.open_stream(stream).read_all()
+                group.append(table)
+                rows, size = rows + table.num_rows, size + table.nbytes
+                if rows >= GROUP_ROWS or size >= GROUP_BYTES:
+                    writer.write_table(pa.concat_tables(group), 2 * GROUP_ROWS)
+                    group, rows, size = [], 0, 0
+            if rows:
+                writer.write_table(pa.concat_tables(group), 2 * GROUP_ROWS)
 
     def rows(self, part: Path) -> Iterator[dict[str, Any]]:
         import pyarrow.parquet
@@ -315,11 +345,13 @@ class Warc(Sink):
         record = head.encode() + block + b"\r\n\r\n"
         return gzip.compress(record, mtime=0) if self.suffix.endswith(".gz") else record
 
-    def write(self, path: Path, items: Items) -> None:
+    def head(self) -> bytes:
         about = f"software: victorpy\r\nformat: WARC File Format 1.1\r\ntext: {self.output.name}\r\n"
         headers = {"WARC-Type": "warcinfo", "WARC-Date": NO_DATE, "Content-Type": "application/warc-fields"}
+        return self._record(headers, about)
+
+    def write(self, path: Path, items: Items) -> None:
         with path.open("wb") as file:
-            file.write(self._record(headers, about))
             for record, outcome in items:
                 if outcome.status is not Status.KEPT:
                     continue

@@ -176,7 +176,7 @@ class Store:
 
     def delete_temporary(self) -> None:
         """Delete what an unfinished run has put aside."""
-        for name in ("segments", "spill", "replicas-aside"):
+        for name in ("segments", "spill"):
             shutil.rmtree(self.side / f".{self.label}{name}", ignore_errors=True)
 
     def previous_stamps(self) -> Stamps:

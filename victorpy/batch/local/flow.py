@@ -15,7 +15,7 @@ from victorpy.batch.local.stretches import Job, run_stretch
 from victorpy.batch.record import Problem
 from victorpy.errors import VictorError
 
-_WINDOW = 64
+_WINDOW = 256
 """Number of segments that may wait for an earlier segment, in addition to some for each worker."""
 
 
@@ -89,15 +89,16 @@ class Flow:
         progress: Progress,
         first: Stretch | None = None,
         function: Callable[..., Segment | None] = run_stretch,
+        has_pieces: bool = False,
     ) -> None:
         """Segments are written to `directory`. Groups before `first` are left out, and finished segments are used.
 
-        Workers call `function` for each stretch.
+        Workers call `function` for each stretch. With `has_pieces` they also write pieces of output.
         """
         self.pool, self.progress, self.function = pool, progress, function
         self.after: Callable[[Group], None] = lambda group: None
         """Called when all segments of a group were passed on."""
-        self._directory, self._suffix = directory, suffix
+        self._directory, self._suffix, self._has_pieces = directory, suffix, has_pieces
         self.wants: Callable[[Stretch], bool] = lambda stretch: True
         """Whether to clean a stretch. If not, it is only read, to find the next one."""
         self._first = first or Stretch(0)
@@ -164,4 +165,5 @@ class Flow:
         stretch, chain.following = chain.following, None
         assert stretch is not None
         chain.begun, chain.worker = stretch.number, worker
-        return _StretchTask(self, chain, Job(stretch, chain.group, self._directory, self.wants(stretch)))
+        job = Job(stretch, chain.group, self._directory, self.wants(stretch), self._has_pieces)
+        return _StretchTask(self, chain, job)

@@ -32,6 +32,8 @@ with suppress(ImportError):
 
     EXPANSION_ERRORS += (zstandard.ZstdError,)
 
+PIECE = ".piece"
+"""Suffix of a file with the output of a stretch."""
 SPILL = ".spill"
 _FRAME = struct.Struct("<II")  # length and checksum
 _END = b"end "  # begins the last frame of a finished file
@@ -70,6 +72,8 @@ class Segment(NamedTuple):
     """Number of the file among all inputs, and of the record in it, at which the inputs continue."""
     row_bytes: int
     tally: dict[str, Any]
+    checksum: int | None = None
+    """Checksum of the piece of output with the records. Without a piece, the log has them."""
 
     @classmethod
     def load(cls, path: Path) -> Self | None:
@@ -80,7 +84,16 @@ class Segment(NamedTuple):
                 pass
         if not content.startswith(_END):
             return None
-        return from_json(content.removeprefix(_END), cls, path)
+        segment = from_json(content.removeprefix(_END), cls, path)
+        return segment if segment.checksum in {None, piece_checksum(path)} else None
+
+
+def piece_checksum(log: Path) -> int | None:
+    """Return the checksum of the piece beside a log, or None if there is none."""
+    try:
+        return zlib.crc32(log.with_suffix(PIECE).read_bytes())
+    except FileNotFoundError:
+        return None
 
 
 def _read_frames(file: Any) -> Iterator[tuple[bytes, int]]:
@@ -138,8 +151,17 @@ class Log(_Frames):
         self.tally, end = Tally(), 0
         for content, end in _read_records(self._file):  # noqa: B007
             self.tally.add(*from_json(content, Entry, path))
+        self._go_to(end)
+
+    def _go_to(self, end: int) -> None:
         self._file.truncate(end)
         self._file.seek(end)
+
+    def end(self, segment: Segment) -> Segment:
+        """Mark the log as finished. It does not keep records that are in a piece of output."""
+        if segment.checksum is not None:
+            self._go_to(0)
+        return super().end(segment)
 
     def add(self, record: Record, outcome: Outcome) -> None:
         self.write(to_json((replace(record, payload=b""), outcome)))
@@ -157,7 +179,10 @@ def read_log(path: Path) -> Iterator[tuple[Record, Outcome]]:
 
 
 def log_length(path: Path) -> int:
-    """Return the number of complete records of a log."""
+    """Return the number of complete records of a log, or of its piece of output."""
+    segment = Segment.load(path)
+    if segment is not None:
+        return int(segment.tally["pages"])
     with path.open("rb") as file:
         return sum(1 for _ in _read_records(file))
 

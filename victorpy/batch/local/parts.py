@@ -1,18 +1,16 @@
-"""Parts: workers write finished logs as parts of the output, and the main process adds the parts to the manifest."""
+"""Parts: workers write pieces of output and join them, and the main process adds the parts to the manifest."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from victorpy.batch.counts import Tally
-from victorpy.batch.local.logs import Log, Segment, Stretch, read_logs
+from victorpy.batch.local.logs import PIECE, Segment, Stretch, read_logs
 from victorpy.batch.local.pool import Here, Report, Task, Workers
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.stretches import state
@@ -23,141 +21,180 @@ from victorpy.batch.sinks import Folder, Sink, make_sink
 from victorpy.batch.store import Store
 from victorpy.errors import VictorError
 
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The logs of a part, and where to write it."""
-
-    path: Path
-    temporary: Path
-    logs: list[Path]
-    entry: Mapping[str, Any]
-    """The places in the inputs at which the part ends, for the manifest."""
-    decisions: Path | None = None
-    """Directory with decisions about replicas, and the number of the first record."""
-    first: int = 0
+_WAITING = 8
+"""Number of tasks for each worker that may wait."""
 
 
-def write_part(
-    plan: Plan, part: Part, sink: Sink | None, seen: Callable[[Record, Outcome], object] | None = None
-) -> tuple[str, dict[str, Any]]:
-    """Write a part, or another log if there is no sink. Returns its digest, and what the manifest says about it."""
+def write_piece(
+    plan: Plan,
+    sink: Sink,
+    log: Path,
+    decisions: Path | None = None,
+    first: int = 0,
+    seen: Callable[[Record, Outcome], object] = lambda record, outcome: None,
+) -> dict[str, Any]:
+    """Write the records of a log, which begin with the number `first`, as a piece of output beside it.
+
+    Returns what the manifest says about them. `decisions` is a directory with decisions about replicas.
+    """
     tally = Tally()
 
     def items() -> Iterator[tuple[Record, Outcome]]:
-        for record, outcome in read_logs(part.logs, plan.dedup, part.decisions, part.first):
+        for record, outcome in read_logs([log], plan.dedup, decisions, first):
             tally.add(record, outcome)
-            if seen is not None:
-                seen(record, outcome)
+            seen(record, outcome)
             yield record, outcome
 
-    if sink is not None:
-        sink.write(part.temporary, items())
-    else:
-        part.temporary.unlink(missing_ok=True)
-        with Log(part.temporary) as log:
-            for record, outcome in items():
-                log.add(record, outcome)
-    with part.temporary.open("rb") as file:
-        os.fsync(file.fileno())
-        return hashlib.file_digest(file, "sha256").hexdigest(), tally.as_dict()
+    sink.write(log.with_suffix(PIECE), items())
+    return tally.as_dict()
 
 
-def _write_in_worker(part: Part, is_final: bool, report: Report) -> tuple[str, dict[str, Any]]:
-    plan, numbers = state().plan, count(1)
+def _write_in_worker(log: Path, decisions: Path, first: int, report: Report) -> dict[str, Any]:
+    plan = state().plan
+    return write_piece(plan, make_sink(plan), log, decisions, first)
 
-    def seen(record: Record, outcome: Outcome) -> None:
-        if next(numbers) % 1_000 == 0:
+
+def _join_in_worker(pieces: list[Path], temporary: Path, report: Report) -> str:
+    """Make a part of pieces. Returns its digest."""
+
+    def each() -> Iterator[Path]:
+        for piece in pieces:
             report(None)  # a silent worker would be ended
+            yield piece
 
-    return write_part(plan, part, make_sink(plan) if is_final else None, seen)
+    make_sink(state().plan).join(temporary, each())
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-class _Writing(Task):
-    """Writes a part in a worker. The part is added to the manifest as soon as all parts before it are."""
+class _Part:
+    """A part in the making."""
 
-    def __init__(self, writer: PartWriter, part: Part) -> None:
-        super().__init__(_write_in_worker, part, writer.is_final)
-        self.part, self._writer = part, writer
+    def __init__(self, path: Path, temporary: Path) -> None:
+        self.path, self.temporary = path, temporary
+        self.segments: list[Segment] = []
+        self.pages = self.size = 0
+        self.tally = Tally()
+        self.pieces: deque[_Step] = deque()
+        """Pieces whose tally has not been added yet."""
+        self.joining: _Step | None = None
+        self.is_full = False
+
+
+class _Step(Task):
+    """A step of the work on a part."""
+
+    def __init__(self, writer: PartWriter, function: Callable[..., Any], *arguments: Any) -> None:
+        super().__init__(function, *arguments)
+        self._writer = writer
 
     def ended(self, result: Any) -> None:
         super().ended(result)
-        self._writer.commit_finished()
+        self._writer.go_on()
 
 
 class PartWriter:
-    """Makes parts of logs, in order. Workers write them, except a folder, whose names depend on all names before."""
+    """Makes parts of segments, in order.
+
+    Workers write the pieces, except those of a folder, whose names depend on all names before.
+    """
 
     def __init__(
-        self, plan: Plan, store: Store, sink: Sink, pool: Workers | Here, progress: Progress, is_final: bool = True
+        self,
+        plan: Plan,
+        store: Store,
+        sink: Sink,
+        pool: Workers | Here,
+        progress: Progress,
+        decisions: Path | None = None,
     ) -> None:
-        """If it is not final, parts are logs too, because replicas are not known yet."""
-        self.is_final = is_final
+        """`decisions` is a directory with decisions about replicas."""
         self.committed: Callable[[], object] = lambda: None
         """Called after each part."""
         self._plan, self._store, self._sink, self._pool, self._progress = plan, store, sink, pool, progress
+        self._decisions = decisions
         self._most = plan.shard_records or sink.shard_records
-        self._segments: list[Segment] = []
         self._number = len(store.parts)
-        self._writing: deque[_Writing] = deque()
-        store.segments.mkdir(exist_ok=True)
+        self._records = store.counts.pages
+        self._parts: deque[_Part] = deque()
 
     def add(self, segment: Segment) -> None:
         """Add the next segment to the part, or to a new one if the part would have too many records."""
-        pages = sum(one.tally["pages"] for one in self._segments) + segment.tally["pages"]
-        if self._most and self._segments and pages > self._most:
-            self._end_part()
-            pages = segment.tally["pages"]
-        self._segments.append(segment)
-        if self.is_final and not isinstance(self._sink, Folder):
-            self._report(segment.tally)
-        size = sum(one.row_bytes for one in self._segments)
-        if pages == self._most if self._most else size >= self._sink.shard_bytes:
-            self._end_part()
+        pages = segment.tally["pages"]
+        part = self._parts[-1] if self._parts and not self._parts[-1].is_full else None
+        if part and self._most and part.pages + pages > self._most:
+            self._end(part)
+            part = None
+        if part is None:
+            part = _Part(*self._store.part_path(self._number, self._sink.folder, self._sink.suffix))
+            self._parts.append(part)
+            self._number += 1
+        self._add_piece(part, segment)
+        part.segments.append(segment)
+        part.pages += pages
+        part.size += segment.row_bytes
+        self._records += pages
+        if part.pages == self._most if self._most else part.size >= self._sink.shard_bytes:
+            self._end(part)
+        while len(self._pool.queue) > _WAITING * self._pool.jobs:
+            self._pool.step(lambda worker: None)
 
-    def _report(self, tally: Mapping[str, Any]) -> None:
-        for failure in tally["failures"]:
+    def _add_piece(self, part: _Part, segment: Segment) -> None:
+        log = self._log(segment)
+        if isinstance(self._sink, Folder):
+            seen = self._progress.report
+            part.tally.add_stored(write_piece(self._plan, self._sink, log, self._decisions, self._records, seen))
+            return
+        for failure in segment.tally["failures"]:
             self._progress.failed(failure)
-
-    def _end_part(self) -> None:
-        last = self._segments[-1]
-        following = last.following or Stretch(last.stretch.group + 1)
-        logs = [self._store.segments / f"{segment.stretch.name}.log" for segment in self._segments]
-        # Without the offset, which is not known if rows were used again: the manifest must be the same.
-        self.write(logs, {"last": last.last, "next": following[:-1]})
-        self._segments = []
-
-    def write(self, logs: list[Path], entry: Mapping[str, Any], decisions: Path | None = None, first: int = 0) -> None:
-        """Write the next part."""
-        folder, suffix = (self._sink.folder, self._sink.suffix) if self.is_final else ("", ".log")
-        path, temporary = self._store.part_path(self._number, folder, suffix)
-        self._number += 1
-        task = _Writing(self, Part(path, temporary, logs, entry, decisions, first))
-        self._writing.append(task)
-        if self.is_final and isinstance(self._sink, Folder):
-            task.ended(write_part(self._plan, task.part, self._sink, self._progress.report))
+        if segment.checksum is not None:
+            part.tally.add_stored(segment.tally)
         else:
-            self._pool.queue.append(task)
+            part.pieces.append(_Step(self, _write_in_worker, log, self._decisions, self._records))
+            self._pool.queue.append(part.pieces[-1])
+
+    def _log(self, segment: Segment) -> Path:
+        return self._store.segments / f"{segment.stretch.name}.log"
+
+    def _end(self, part: _Part) -> None:
+        part.is_full = True
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Join the pieces of full parts, and add finished parts to the manifest, in order."""
+        for part in self._parts:
+            while part.pieces and part.pieces[0].is_done:
+                part.tally.add_stored(self._result(part, part.pieces.popleft()))
+            if part.is_full and not part.pieces and part.joining is None:
+                pieces = [self._log(segment).with_suffix(PIECE) for segment in part.segments]
+                part.joining = _Step(self, _join_in_worker, pieces, part.temporary)
+                self._pool.queue.append(part.joining)
+        while self._parts and self._parts[0].joining and self._parts[0].joining.is_done:
+            self._commit(self._parts.popleft())
+
+    def _result(self, part: _Part, step: _Step) -> Any:
+        if isinstance(step.result, Problem):
+            raise VictorError(f"{part.path}: cannot be written: {step.result.words}")
+        return step.result
+
+    def _commit(self, part: _Part) -> None:
+        assert part.joining is not None
+        last = part.segments[-1]
+        following = last.following or Stretch(last.stretch.group + 1)
+        # Without the offset, which is not known if rows were used again: the manifest must be the same.
+        entry = {"last": last.last, "next": following[:-1], **part.tally.as_dict()}
+        self._store.commit(part.path, part.temporary, self._result(part, part.joining), entry)
+        for segment in part.segments:
+            log = self._log(segment)
+            log.with_suffix(PIECE).unlink(missing_ok=True)
+            if self._decisions is None:
+                log.unlink(missing_ok=True)
+        self.committed()
 
     def finish(self) -> None:
         """Write the last part, and wait for all parts."""
-        if self._segments:
-            self._end_part()
-        while self._writing:
+        if self._parts and not self._parts[-1].is_full:
+            self._end(self._parts[-1])
+        while self._parts:
             self._pool.step(lambda worker: None)
-
-    def commit_finished(self) -> None:
-        """Add finished parts to the manifest, in order, and delete their segments."""
-        while self._writing and self._writing[0].is_done:
-            task = self._writing.popleft()
-            part = task.part
-            if isinstance(task.result, Problem):
-                raise VictorError(f"{part.path}: cannot be written: {task.result.words}")
-            digest, tally = task.result
-            self._store.commit(part.path, part.temporary, digest, {**part.entry, **tally})
-            if part.decisions is None:
-                for log in part.logs:
-                    log.unlink(missing_ok=True)
-            elif not isinstance(self._sink, Folder):
-                self._report(tally)
-            self.committed()

@@ -33,7 +33,7 @@ PATIENCE = 300.0
 """Seconds without a word from a worker, in addition to the seconds for a page. Then it is ended."""
 _WAITING = 5
 """A worker may wait this many times as long as it may compute."""
-RECYCLE = 200
+RECYCLE = 800
 """Number of tasks after which a worker is replaced, because C libraries leak memory."""
 
 
@@ -130,6 +130,11 @@ class _Worker:
     tasks: int = 0
     heard_at: float = field(default_factory=time.monotonic)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether the worker starts or has a task."""
+        return self.task is not None or not self.is_ready
+
 
 class Here:
     """Runs tasks in this process."""
@@ -160,9 +165,18 @@ class Here:
 class Workers:
     """Guarded workers. They start with the first tasks."""
 
-    def __init__(self, start: Callable[[], int], limits: Limits) -> None:
-        """`start` is called in each new worker."""
-        self._start, self._limits = start, limits
+    def __init__(
+        self,
+        start: Callable[[], int],
+        limits: Limits,
+        at_once: int = 1,
+        preload: str = "victorpy.batch.local.stretches",
+    ) -> None:
+        """`start` is called in each new worker. The first `at_once` workers start before there are tasks for them.
+
+        `preload` is a module that new workers share.
+        """
+        self._start, self._limits, self._at_once, self._preload = start, limits, at_once, preload
         self.jobs = limits.jobs
         self.queue: deque[Task] = deque()
         """Tasks that run before all others."""
@@ -183,18 +197,18 @@ class Workers:
         idle = [number for number, worker in enumerate(self._slots) if worker is None or worker.task is None]
         for number in idle:
             task = self.queue.popleft() if self.queue else give(number)
-            if task is None:
-                continue
             worker = self._slots[number]
-            if worker is None or worker.tasks >= RECYCLE:
+            is_wanted = task is not None or number < self._at_once
+            if (worker is None and is_wanted) or (worker and task and worker.tasks >= RECYCLE):
                 self._stop(number)
                 worker = self._slots[number] = self._new_worker()
-            worker.task, worker.heard_at = task, time.monotonic()
-            if worker.is_ready:
-                self._send(worker)
-        busy = {worker.connection: number for number, worker in enumerate(self._slots) if worker and worker.task}
-        if not busy:
+            if worker and task:
+                worker.task, worker.heard_at = task, time.monotonic()
+                if worker.is_ready:
+                    self._send(worker)
+        if not any(worker and worker.task for worker in self._slots):
             return False
+        busy = {worker.connection: number for number, worker in enumerate(self._slots) if worker and worker.is_busy}
         from multiprocessing.connection import wait
 
         with waiting():
@@ -203,7 +217,7 @@ class Workers:
             self._receive(busy[connection])
         for number in busy.values():
             worker = self._slots[number]
-            if worker and worker.task and time.monotonic() - worker.heard_at > self._patience:
+            if worker and worker.is_busy and time.monotonic() - worker.heard_at > self._patience:
                 worker.process.kill()  # its connection ends
         return True
 
@@ -213,7 +227,7 @@ class Workers:
         has_forkserver = "forkserver" in multiprocessing.get_all_start_methods()
         context: Any = multiprocessing.get_context("forkserver" if has_forkserver else "spawn")
         if has_forkserver:
-            context.set_forkserver_preload(["victorpy.batch.local.stretches"])  # new workers start faster
+            context.set_forkserver_preload([self._preload])  # new workers start faster
         while True:
             ours, theirs = context.Pipe()
             process = context.Process(target=_work, args=(theirs, self._start, self._limits.memory))
@@ -243,7 +257,6 @@ class Workers:
     def _receive(self, number: int) -> None:
         worker = self._slots[number]
         assert worker is not None
-        assert worker.task is not None
         try:
             kind, content = worker.connection.recv()
         except (EOFError, OSError):
@@ -252,31 +265,36 @@ class Workers:
         worker.heard_at = time.monotonic()
         if kind == "ready":
             worker.is_ready, self._restarts = True, 0
-            self._send(worker)
-        elif kind == "heard":
-            worker.task.heard(content)
-        else:
-            result, cpu = content
-            task, worker.task = worker.task, None
+            if worker.task is not None:
+                self._send(worker)
+            return
+        if kind == "ended":
+            content, cpu = content
             self.cpu += cpu
-            if isinstance(result, Exception):
-                raise result
-            task.ended(result)
+            if isinstance(content, Exception):
+                raise content
+        task = worker.task
+        assert task is not None
+        if kind == "heard":
+            task.heard(content)
+        else:
+            worker.task = None
+            task.ended(content)
 
     def _bury(self, number: int) -> None:
         """Remove a dead worker, and let its task decide what happens next."""
         worker = self._slots[number]
         assert worker is not None
-        assert worker.task is not None
         self._slots[number] = None
         worker.connection.close()
         worker.process.join(5)
         worker.process.kill()  # if the server that started it was killed, it may be alive
         if not worker.is_ready:
             self._count_restart()
-            self.queue.appendleft(worker.task)
-            return
-        following = worker.task.died(self._problem(worker.process.exitcode))
+            following = worker.task
+        else:
+            assert worker.task is not None
+            following = worker.task.died(self._problem(worker.process.exitcode))
         if following is not None:
             self.queue.appendleft(following)
 
@@ -294,7 +312,7 @@ class Workers:
         if worker is not None:
             self._slots[number] = None
             worker.connection.close()  # an idle worker ends
-            if worker.task is not None:
+            if worker.is_busy:
                 worker.process.kill()
             worker.process.join(5)
             worker.process.kill()
@@ -308,7 +326,7 @@ class Workers:
     def stop(self) -> None:
         """Stop the workers, immediately if they are busy."""
         for worker in self._slots:
-            if worker is not None and worker.task is not None:
+            if worker is not None and worker.is_busy:
                 worker.process.kill()
         for number in range(len(self._slots)):
             self._stop(number)

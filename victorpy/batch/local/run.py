@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -31,7 +30,7 @@ from victorpy.batch.inputs import (
     survey,
 )
 from victorpy.batch.local.flow import Flow
-from victorpy.batch.local.logs import Stretch, log_length, read_log, read_logs
+from victorpy.batch.local.logs import Segment, Stretch, log_length, read_log, read_logs
 from victorpy.batch.local.parts import PartWriter
 from victorpy.batch.local.pool import Here, Workers
 from victorpy.batch.local.previous import Previous
@@ -41,7 +40,7 @@ from victorpy.batch.local.stretches import clean_checked, start_worker
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record
-from victorpy.batch.replicas import INDEX, decide_records, dedup_summary
+from victorpy.batch.replicas import DECISIONS, INDEX, decide_records, dedup_summary
 from victorpy.batch.sinks import SINKS, Folder, Sink, Write, make_sink
 from victorpy.batch.store import (
     INPUT_FILES,
@@ -59,8 +58,9 @@ from victorpy.batch.store import (
 from victorpy.dedup.find import Loss
 from victorpy.errors import DataError, OutputError, VictorError
 
-STRETCH_RECORDS = 64
-"""Maximum number of records in a stretch."""
+STRETCH_RECORDS, STRETCH_BYTES = 16, 1_000_000
+"""Maximum number of records in a stretch, and about their size in an archive. At the end, all workers wait for the last
+stretch."""
 
 
 def run_plan(
@@ -158,21 +158,21 @@ class _Run:
             reached = record.reached
 
     def clean_into_logs(self) -> Iterator[tuple[Record, Outcome]]:
-        """Clean all records in workers, and read their logs."""
+        """Clean all records in workers, and read their logs. With deduplication, all records are cleaned first."""
         plan = self.plan
         with tempfile.TemporaryDirectory(prefix="victor-") as place:
             directory = Path(place)
-            if plan.dedup is not None:
-                with closing(Store(directory, {})) as aside:
-                    for log, _, first in self.find_replicas(aside, make_sink(plan)):
-                        yield from read_logs([log], plan.dedup, directory, first)
-                return
             self.progress.start()
             with self.pool() as pool:
                 for segment in Flow(pool, self.groups(plan), directory, ".log", self.progress).segments():
-                    log = directory / f"{segment.stretch.name}.log"
-                    yield from read_log(log)
-                    log.unlink()
+                    if plan.dedup is None:
+                        log = directory / f"{segment.stretch.name}.log"
+                        yield from read_log(log)
+                        log.unlink()
+            if plan.dedup is not None:
+                logs = sorted(directory.glob("*.log"))
+                self.losses = decide_records(plan.dedup, read_logs(logs), directory, site_key=plan.site_key)
+                yield from read_logs(logs, plan.dedup, directory)
 
     # A run into a directory.
 
@@ -269,80 +269,69 @@ class _Run:
             self.progress.note(f"all {count:,} pages are unchanged since the last run; --force cleans them again")
 
     def fill(self, store: Store, sink: Sink, previous: Previous | None) -> None:
-        """Write all missing parts. With deduplication, clean all pages into a temporary store first."""
-        plan = self.plan
+        """Write all missing parts."""
         safe = safe_pages(store)
         if safe:
             self.progress.note(f"{store.directory}: resuming after {safe:,} pages")
-        if plan.dedup is None:
-            self.clean_into(store, sink, previous)
-        else:
-            with closing(Store(aside_directory(store), store.settings)) as aside, self.pool() as pool:
-                found = self.find_replicas(aside, sink, store.side / INDEX, store.label)
-                writer = self.part_writer(store, sink, pool)
-                for log, entry, first in list(found)[len(store.parts) :]:
-                    writer.write([log], entry, aside.directory, first)
-                    check_signals()
-                writer.finish()
-        store.finish()
-
-    def find_replicas(
-        self, aside: Store, sink: Sink, index: Path | None = None, run: str = ""
-    ) -> Iterator[tuple[Path, dict[str, Any], int]]:
-        """Clean all records into logs, one for each part, and decide which are replicas.
-
-        Returns the logs, the places at which they end, and the numbers of their first records. `index` has the kept
-        texts of earlier runs and gets those of this run, whose name is `run`.
-        """
-        plan = self.plan
-        assert plan.dedup is not None
-        if not aside.is_begun:
-            aside.begin({})
-        if not aside.complete:
-            self.clean_into(aside, sink, is_final=False)
-            aside.finish()
-        entries = [entry for entry, _ in read_entries(aside.manifest_path) if "part" in entry]
-        logs = [aside.directory / entry["part"] for entry in entries]
-        self.losses = decide_records(plan.dedup, read_logs(logs), aside.directory, index, run, plan.site_key)
-        places = ({name: entry[name] for name in ("last", "next")} for entry in entries)
-        return zip(logs, places, accumulate((entry["pages"] for entry in entries), initial=0), strict=False)
-
-    def clean_into(self, store: Store, sink: Sink, previous: Previous | None = None, is_final: bool = True) -> None:
-        """Clean all records that a store does not contain yet. The parts are logs if they are not final."""
-        plan = self.plan
-        if store.next is not None and not (plan.by_site or plan.retry):
-            size = size_before(plan.inputs, store.last[0])
-            self.progress.skip(store.counts, size if self.in_bytes else store.counts.pages)
-        else:
-            self.progress.skip(store.counts, 0)
-        self.progress.start()
-        # A part has a whole number of stretches.
-        most = plan.shard_records or sink.shard_records or STRETCH_RECORDS
-        records = -(-most // -(-most // STRETCH_RECORDS))
-        first = Stretch(*store.next) if store.next else None
+        store.segments.mkdir(exist_ok=True)
         with self.pool(previous) as pool:
-            if plan.by_site:
-                from victorpy.batch.local.by_site import Sites
-
-                sites = Sites(plan, store.side / f".{store.label}spill", self.progress, pool)
-                groups = sites.groups(records, first, self.total, self.in_bytes)
-                flow = Flow(pool, groups, store.segments, ".log", self.progress, first)
-                sites.give, flow.after = flow.give, sites.forget
-            else:
-                flow = Flow(pool, self.groups(plan, records), store.segments, ".log", self.progress, first)
-                if plan.part and not self.is_split_by_files(records):
-                    number, count = plan.part
-                    flow.wants = lambda stretch: (stretch.group + stretch.number) % count == number - 1
-            writer = self.part_writer(store, sink, pool, is_final)
-            for segment in flow.segments():
+            decisions = store.segments if self.plan.dedup else None
+            writer = PartWriter(self.plan, store, sink, pool, self.progress, decisions)
+            writer.committed = lambda: store.add_run(self.this_run())
+            segments = self.without_replicas(store, sink, pool) if self.plan.dedup else self.clean(store, sink, pool)
+            for segment in segments:
                 writer.add(segment)
                 check_signals()
             writer.finish()
+        store.finish()
 
-    def part_writer(self, store: Store, sink: Sink, pool: Workers | Here, is_final: bool = True) -> PartWriter:
-        writer = PartWriter(self.plan, store, sink, pool, self.progress, is_final)
-        writer.committed = lambda: store.add_run(self.this_run())
-        return writer
+    def without_replicas(self, store: Store, sink: Sink, pool: Workers | Here) -> Iterator[Segment]:
+        """Clean all records, decide which of them are replicas, and yield the segments."""
+        plan, directory = self.plan, store.segments
+        assert plan.dedup is not None
+        if not (directory / DECISIONS).exists():
+            for _ in self.clean(store, sink, pool):
+                check_signals()
+        logs = sorted(directory.glob("*.log"))
+        index = store.side / INDEX
+        self.losses = decide_records(plan.dedup, read_logs(logs), directory, index, store.label, plan.site_key)
+        first = Stretch(*store.next).name if store.next else ""
+        for log in logs:
+            if log.stem >= first:
+                segment = Segment.load(log)
+                if segment is None:
+                    raise OutputError(f"{log}: the file is damaged; --force cleans all pages again")
+                yield segment
+
+    def clean(self, store: Store, sink: Sink, pool: Workers | Here) -> Iterator[Segment]:
+        """Clean all records that a store does not contain yet. Deduplication needs all records."""
+        plan = self.plan
+        first = Stretch(*store.next) if store.next and not plan.dedup else None
+        if first is not None:
+            size = store.counts.pages
+            if plan.by_site or plan.retry:
+                size = 0
+            elif self.in_bytes:
+                size = size_before(plan.inputs, store.last[0])
+            self.progress.skip(store.counts, size)
+        self.progress.start()
+        most = plan.shard_records or sink.shard_records or STRETCH_RECORDS
+        sizes = range(min(most, STRETCH_RECORDS // 2), min(most, STRETCH_RECORDS) + 1)
+        records = max(sizes, key=lambda size: (most - most % size, size))  # a part has a whole number of stretches
+        has_pieces = plan.dedup is None and not isinstance(sink, Folder)
+        groups, sites = self.groups(plan, records), None
+        if plan.by_site:
+            from victorpy.batch.local.by_site import Sites
+
+            sites = Sites(plan, store.side / f".{store.label}spill", self.progress, pool)
+            groups = sites.groups(records, first, self.total, self.in_bytes)
+        flow = Flow(pool, groups, store.segments, ".log", self.progress, first, has_pieces=has_pieces)
+        if sites is not None:
+            sites.give, flow.after = flow.give, sites.forget
+        elif plan.part and not self.is_split_by_files(records):
+            number, count = plan.part
+            flow.wants = lambda stretch: (stretch.group + stretch.number) % count == number - 1
+        return flow.segments()
 
     def groups(self, plan: Plan, records: int = STRETCH_RECORDS) -> Iterator[Group]:
         """Yield the groups of files to be cleaned."""
@@ -362,7 +351,9 @@ class _Run:
     def pool(self, previous: Previous | None = None) -> Iterator[Workers | Here]:
         """Start workers, or run everything in this process."""
         start = partial(start_worker, self.plan, previous, self.guarded)
-        with Workers(start, self.plan.limits) if self.guarded else Here(start) as pool:
+        stretches = 1 + (self.total or 0) // (STRETCH_BYTES if self.in_bytes else STRETCH_RECORDS)
+        preload = "victorpy.batch.local.preload" if self.plan.wants_metadata else "victorpy.batch.local.stretches"
+        with Workers(start, self.plan.limits, stretches, preload) if self.guarded else Here(start) as pool:
             yield pool
             self.cpu += pool.cpu
 
@@ -384,22 +375,11 @@ class _Run:
         return summary | (dedup_summary(self.plan.dedup, self.losses) if self.plan.dedup else {})
 
 
-def aside_directory(store: Store) -> Path:
-    """Return the directory for cleaned records until replicas are known."""
-    return store.side / f".{store.label}replicas-aside"
-
-
 def safe_pages(store: Store) -> int:
     """Return the number of pages that a resumed run does not clean again."""
-    aside = aside_directory(store)
-    return max(_pages_in(store.manifest_path, store.segments), _pages_in(aside / MANIFEST, aside / ".segments"))
-
-
-def _pages_in(manifest: Path, segments: Path) -> int:
-    """Return the number of pages in the parts of a manifest, and in the segments that are not in a part yet."""
-    parts = [entry for entry, _ in read_entries(manifest) if "part" in entry] if manifest.exists() else []
+    parts = [entry for entry, _ in read_entries(store.manifest_path) if "part" in entry]
     first = Stretch(*parts[-1]["next"]).name if parts else ""
-    finished = sum(log_length(log) for log in segments.glob("*.log") if log.stem >= first)
+    finished = sum(log_length(log) for log in store.segments.glob("*.log") if log.stem >= first)
     return finished + sum(int(entry["pages"]) for entry in parts)
 
 

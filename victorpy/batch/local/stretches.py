@@ -1,7 +1,7 @@
 """Stretches: a worker reads some consecutive records of the inputs, cleans them, and writes them to a log of its own.
 
-Stretches depend only on the inputs, not on the number of workers, so the same inputs give the same logs. Parts of the
-output are made of finished logs.
+Stretches depend only on the inputs, not on the number of workers, so the same inputs give the same logs. If nothing but
+its records decides about the output, the worker also writes the piece of output for the stretch.
 """
 
 from __future__ import annotations
@@ -19,12 +19,25 @@ from typing import Any
 from victorpy.base.child import limit_memory
 from victorpy.batch.counts import Counts
 from victorpy.batch.inputs import Group, InputFile, Wanted, read_failed, read_file, unread_record
-from victorpy.batch.local.logs import SPILL, Log, Segment, Spill, Stretch, pack, read_spilled, unpack
+from victorpy.batch.local.logs import (
+    PIECE,
+    SPILL,
+    Log,
+    Segment,
+    Spill,
+    Stretch,
+    pack,
+    piece_checksum,
+    read_log,
+    read_spilled,
+    unpack,
+)
 from victorpy.batch.local.pool import MEMORY_EXIT, PATIENCE, Report, set_deadline
 from victorpy.batch.local.previous import Item, Previous, Read
 from victorpy.batch.outcome import Outcome, PageCleaner, failure
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Kind, Problem, Record
+from victorpy.batch.sinks import make_sink
 from victorpy.batch.sources import source_of
 from victorpy.cleaner import Cleaner
 
@@ -45,6 +58,8 @@ class Job:
     directory: Path
     is_wanted: bool = True
     """Whether to clean the records. If not, they are only read, to find the next stretch."""
+    has_piece: bool = False
+    """Whether to write the piece of output."""
     is_careful: bool = False
     """Whether to report every step, because an attempt has failed."""
     bad: Mapping[int, Problem] = field(default_factory=dict)
@@ -271,9 +286,9 @@ class _Reading:
         last = files[-1].number
         self.at = (last + 1, 0) if self._end is None else (last, self._end)
 
-    def segment(self, row_bytes: int, tally: dict[str, Any]) -> Segment:
+    def segment(self, row_bytes: int, tally: dict[str, Any], checksum: int | None = None) -> Segment:
         """Return the segment of the finished stretch."""
-        return Segment(self._job.stretch, self.following, self.at, row_bytes, tally)
+        return Segment(self._job.stretch, self.following, self.at, row_bytes, tally, checksum)
 
 
 def run_stretch(job: Job, report: Report) -> Segment | None:
@@ -284,33 +299,45 @@ def run_stretch(job: Job, report: Report) -> Segment | None:
             pass
         report(("progress", {}, 0, reading.done))
         return None
+    path = job.directory / f"{job.stretch.name}.log"
+    path.with_suffix(PIECE).unlink(missing_ok=True)  # of an attempt that has failed
+    with Log(path) as log:
+        ended = _clean_records(job, reading, log, report)
+        if job.has_piece:
+            make_sink(state().plan).write(path.with_suffix(PIECE), ended)
+        else:
+            for _ in ended:
+                pass
+        allow_seconds(0)
+        return log.end(reading.segment(log.tally.row_bytes, log.tally.as_dict(), piece_checksum(path)))
+
+
+def _clean_records(job: Job, reading: _Reading, log: Log, report: Report) -> Iterator[tuple[Record, Outcome]]:
+    """Clean the records of a stretch, and add them to the log. Those that are in the log come first."""
     model = job.group.model
     cleaner = _load_site(model) if isinstance(model, str) else None
-    path = job.directory / f"{job.stretch.name}.log"
-    cleaned = Counts()
+    cleaned, finished = Counts(), log.tally.pages
     sent, reported_at = 0, time.monotonic()
-    with Log(path) as log:
-        finished = log.tally.pages
-        if finished:
-            report(("found", log.tally.as_dict()))
-        for number, (record, outcome) in enumerate(reading.items()):
-            if number < finished:
-                continue
-            if outcome is None:
-                if job.is_careful:
-                    report(("clean", number))
-                problem = job.bad.get(number)
-                if problem is None and isinstance(model, Problem):
-                    problem = record.problem or model
-                outcome = failure(problem) if problem else reading.clean(record, cleaner)  # noqa: PLW2901
-                cleaned.count(outcome)
-            log.add(record, outcome)
-            if time.monotonic() - reported_at > REPORT_SECONDS:
-                report(("progress", dict(cleaned.statuses), cleaned.bytes, reading.done - sent))
-                cleaned, sent, reported_at = Counts(), reading.done, time.monotonic()
-        allow_seconds(0)
-        report(("progress", dict(cleaned.statuses), cleaned.bytes, reading.done - sent))
-        return log.end(reading.segment(log.tally.row_bytes, log.tally.as_dict()))
+    if finished:
+        report(("found", log.tally.as_dict()))
+        yield from read_log(log.path)
+    for number, (record, outcome) in enumerate(reading.items()):
+        if number < finished:
+            continue
+        if outcome is None:
+            if job.is_careful:
+                report(("clean", number))
+            problem = job.bad.get(number)
+            if problem is None and isinstance(model, Problem):
+                problem = record.problem or model
+            outcome = failure(problem) if problem else reading.clean(record, cleaner)  # noqa: PLW2901
+            cleaned.count(outcome)
+        log.add(record, outcome)
+        yield record, outcome
+        if time.monotonic() - reported_at > REPORT_SECONDS:
+            report(("progress", dict(cleaned.statuses), cleaned.bytes, reading.done - sent))
+            cleaned, sent, reported_at = Counts(), reading.done, time.monotonic()
+    report(("progress", dict(cleaned.statuses), cleaned.bytes, reading.done - sent))
 
 
 def spill_stretch(job: Job, report: Report) -> Segment:
