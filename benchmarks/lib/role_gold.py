@@ -80,7 +80,8 @@ def roles_of_wcxb(page: GoldPage, document: Document, directory: Path, config: C
 
     Pages where no block is equal to the title say nothing about headlines and bylines.
     """
-    truth = json.loads((directory / "ground-truth" / f"{page.name}.json").read_bytes())["ground_truth"]
+    path = next(directory.glob(f"**/ground-truth/{page.name}.json"))
+    truth = json.loads(path.read_bytes())["ground_truth"]
     title, author, date = (aligned_words(truth.get(name) or "") for name in ("title", "author", "publish_date"))
     words = [aligned_words(text) for text in document.texts]
     tags = document.elements.tag
