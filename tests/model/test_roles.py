@@ -130,10 +130,10 @@ def test_a_block_has_the_most_probable_role_and_a_page_one_headline():
 def test_trees_decide_which_comments_are_dropped_by_default():
     page = columns_of(ARTICLE)
     is_kept = np.ones(page.count, dtype=bool)
-    for sign in (-1.0, 1.0):
-        is_comment = find_comments(page, is_kept, is_kept, trees_with(comment=sign))
+    for log_odds in (-1.0, 1.9, 2.1):
+        is_comment = find_comments(page, is_kept, is_kept, trees_with(comment=log_odds))
         found = [page.texts[number] for number in np.flatnonzero(is_comment)]
-        assert any(line.startswith("I have always") for line in found) == (sign > 0)
+        assert any(line.startswith("I have always") for line in found) == (log_odds > 2)
         assert not any(line.startswith("Tea is made") for line in found)
 
 
@@ -142,7 +142,7 @@ def test_without_other_text_comments_are_the_page():
     for text, is_page in (("<p>Open thread.</p>", True), (f"<p>{POST.format(1)} {POST.format(2)}</p>", False)):
         page = columns_of(f"<h1>Tea</h1>{text}<ol>{comments}</ol>")
         is_kept = np.ones(page.count, dtype=bool)
-        is_comment = find_comments(page, is_kept, is_kept, trees_with(comment=1.0))
+        is_comment = find_comments(page, is_kept, is_kept, trees_with(comment=3.0))
         assert is_comment.sum() == (0 if is_page else 5)
 
 
@@ -154,7 +154,7 @@ def test_names_of_comments_that_are_no_forum(name, is_thread):
     comments = "".join(f"<li class='{name}'><div class='comment'><p>{POST.format(9)}</p></div></li>" for _ in range(5))
     page = columns_of(f"<h1>Tea</h1><p>{POST.format(1)} {POST.format(2)}</p><ol>{comments}</ol>")
     is_kept = np.ones(page.count, dtype=bool)
-    assert find_comments(page, is_kept, is_kept, trees_with(comment=1.0)).any() != is_thread
+    assert find_comments(page, is_kept, is_kept, trees_with(comment=3.0)).any() != is_thread
 
 
 def test_trees_for_comments_do_not_ask_which_blocks_are_kept():

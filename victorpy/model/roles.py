@@ -32,6 +32,7 @@ _BYLINE_WORDS, _DATE_WORDS = 12, 8
 _BEFORE_HEADLINE, _AFTER_HEADLINE = 3, 10  # blocks between which a byline is expected
 _FIGURE_WORDS = 40  # of a figure, beside those of its caption
 _FEWEST_WORDS = 30  # of a text that can have comments
+_SURE_COMMENTS = 2.0  # mean log-odds of comments, weighted by prose; less sure ones may be the posts of a thread
 _MOST_COMMENTS = 0.7  # words of kept comments, relative to the other kept words; more comments are the page itself
 
 
@@ -178,9 +179,10 @@ def find_comments(page: Columns, is_kept: Flags, blocks: Flags | None = None, tr
     if (name_levels(page, THREAD, kept if len(kept) else chosen) < NEAR).mean() > 0.5:
         return result
     if trees:
-        if page.prose[chosen].any():
+        prose = page.prose[chosen]
+        if prose.any():
             log_odds = trees.log_odds(page, is_kept, chosen, [Role.COMMENT])[Role.COMMENT]
-            result[chosen] = (log_odds > 0) & (page.prose[chosen] @ log_odds > 0)  # otherwise they are a thread
+            result[chosen] = (log_odds > 0) & (prose @ log_odds > _SURE_COMMENTS * prose.sum())
             result &= page.words[is_kept & ~result].sum() >= _FEWEST_WORDS
         return result
     is_text = is_kept.copy()
