@@ -234,11 +234,12 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
     """
     result = np.zeros(len(kept), dtype=bool)
     numbers = np.flatnonzero(kept)
-    lengths = np.diff(numbers) - 1
-    starts = numbers[:-1][(lengths > 0) & (lengths <= _LONGEST_GAP)] + 1
-    gaps = [*zip(starts.tolist(), numbers[np.searchsorted(numbers, starts)].tolist(), strict=True)]
-    blocks = np.concatenate([np.arange(*gap) for gap in gaps]) if gaps else numbers[:0]
-    blocks = blocks[content[blocks] >= STRONG]
+    blocks = np.flatnonzero(~kept & (content >= STRONG))
+    following = np.searchsorted(numbers, blocks)
+    is_between = (following > 0) & (following < len(numbers))
+    blocks, following = blocks[is_between], following[is_between]
+    is_close = numbers[following] - numbers[following - 1] <= _LONGEST_GAP + 1
+    blocks, following = blocks[is_close], following[is_close]
     if not len(blocks):
         return result
     texts, block_range = page.texts, page.block_range
@@ -257,7 +258,8 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
     if not is_unit[blocks].any():
         return result
     is_unit &= ~(page.within("form") | page.within("nav") | page.within("aside") | page.within("button"))
-    for first, stop in gaps:
+    for number in set(following.tolist()):
+        first, stop = numbers[number - 1] + 1, numbers[number]
         if page.words[first:stop] @ ~is_unit[first:stop] <= _MOST_OTHER_WORDS:
             result[first:stop] = is_unit[first:stop] & (content[first:stop] >= STRONG)
     return result
