@@ -61,6 +61,8 @@ def test_range_labels_all_its_blocks_and_the_last_annotation_counts():
         ("[1]", "task 1: not a task"),
         (exported(annotations=[]), "it has no annotation"),
         (exported((1, 1, "heading")), "'heading' from"),
+        (exported((1, 1, ["header"])), "from"),
+        (exported((1, 1, {})), "from"),
         (exported(data={"anno": "nonsense"}), "task 1"),
     ],
 )

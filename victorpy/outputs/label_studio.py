@@ -73,8 +73,9 @@ def _apply(result: Mapping[str, Any], labels: list[Label], place: str) -> None:
     match result:
         case {"value": {"start": str(start), "end": str(end), "hypertextlabels": [label, *_]}}:
             paragraphs = [_PARAGRAPH.findall(path)[-1:] for path in (start, end)]
-            if label not in {*Label} or not all(paragraphs):
-                raise AnnotationError(f"{place}: {label!r} from {start!r} to {end!r} is not a label of paragraphs")
+            if label not in [*Label] or not all(paragraphs):
+                where = f"from {start[:60]!r} to {end[:60]!r}"
+                raise AnnotationError(f"{place}: {label!r} {where} is not a label of paragraphs")
             first, last = (int(numbers[0]) for numbers in paragraphs)
             for number in range(max(first, 1), min(last, len(labels)) + 1):
                 labels[number - 1] = Label(label)
