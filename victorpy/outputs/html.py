@@ -52,6 +52,7 @@ class MarkupWriter:
         """Write parts inside their quotations, lists and notes."""
         lines: list[str] = []
         previous: Places = ()
+        has_listings = self.structure.document.has_tag("pre")
         for part, places in self.structure.outline(flow, within):
             self._move(lines, previous, places)
             starts_item = len(places) > count_shared(previous, places) and places[-1].is_item
@@ -59,7 +60,7 @@ class MarkupWriter:
                 lines += self.table(part)
             elif isinstance(part, Image):
                 lines.append(self.image(part))
-            elif part.preformatted:
+            elif has_listings and part.preformatted:
                 lines.append(self.listing(part))
             elif part.label is Label.HEADER:
                 lines.append(self.heading(part, places))

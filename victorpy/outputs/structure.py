@@ -10,7 +10,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -288,6 +288,11 @@ class Structure:
         return Place(element, "item", list_element, number)
 
     @cached_property
+    def _has_styles(self) -> bool:
+        """Whether any element has a style. A search in the tags around every block takes longer."""
+        return any(map(self.document.has_tag, _STYLES))
+
+    @cached_property
     def _boxes(self) -> dict[int, Place]:
         """The quotations, and the boxes with notes and warnings, each with GitHub's name of its type."""
         elements = self.document.elements
@@ -374,7 +379,8 @@ class Structure:
         """Cut a segment into runs."""
         first = segment.blocks[0]
         is_one_piece = len(segment.blocks) == 1 == len(first.pieces) and first.pieces[0].element == first.element
-        if is_one_piece and first.element not in self.images and not _has_style(first.containers):
+        is_plain = not self._has_styles or _STYLES.keys().isdisjoint(first.containers)
+        if is_one_piece and is_plain and first.element not in self.images:
             return [Run(first.text, frozenset(), "")]
         found: list[Run] = []
         known = self._known
@@ -496,12 +502,6 @@ class Structure:
                 levels_above += 1
             element = elements.parent[element]
         return ""
-
-
-@lru_cache(maxsize=64)
-def _has_style(tags: tuple[str, ...]) -> bool:
-    """Whether some tags have a style. The tags of siblings are the same tuple, and there may be hundreds."""
-    return not _STYLES.keys().isdisjoint(tags)
 
 
 def count_shared(previous: Places, places: Places) -> int:
