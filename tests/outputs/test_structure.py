@@ -50,6 +50,17 @@ def test_note_is_written_with_its_reference_and_without_the_link_back():
     assert '<aside id="fn1" role="doc-footnote">\n<p>Or cold.</p>\n</aside>' in html
 
 
+@pytest.mark.parametrize("mark", ["1 ", "1. ", "1) ", "[1] ", "(1): ", "^1 ", "<b>1.</b> ", "<b>[1]</b>"])
+def test_note_is_written_without_its_mark(mark):
+    page = f"<p>Tea<sup><a href=#fn1 id=r1>1</a></sup> is hot.<p id=fn1>{mark}Or 1 cold. <a href=#r1>↩</a>"
+    assert markdown(page) == "Tea[^1] is hot.\n\n[^1]: Or 1 cold.\n"
+
+
+def test_note_that_begins_with_another_number_is_whole():
+    page = "<p>Tea<sup><a href=#fn1 id=r1>1</a></sup> is hot.<p id=fn1>12 cups, 1701. <a href=#r1>↩</a>"
+    assert markdown(page).endswith("[^1]: 12 cups, 1701.\n")
+
+
 def test_dropped_note_is_written_with_its_reference_unless_a_person_dropped_it():
     labels = ["paragraph", "other"]
     assert "[^1]" not in render("markdown", page_of(NOTE, labels=labels))

@@ -376,7 +376,24 @@ class Structure:
         return element >= 0
 
     def runs(self, segment: Segment) -> list[Run]:
-        """Cut a segment into runs."""
+        """Cut a segment into runs. The first segment of a note is written without its mark, such as ``1.``."""
+        found = self._runs(segment)
+        mark = self._note_marks.get(segment.blocks[0].index)
+        if mark and found:
+            written = re.match(rf"[\[(^]?{re.escape(mark)}(?:[\])]?[.:)]?\s+|[\])][.:]?|[.:)]$)", found[0].text)
+            text = found[0].text[written.end() :] if written else found[0].text
+            found = [found[0]._replace(text=text), *found[1:]] if text else found[1:]
+        return found
+
+    @cached_property
+    def _note_marks(self) -> dict[int, str]:
+        """The label of each note by the number of its first block."""
+        first_block = self.document.elements.first_block
+        return {
+            first_block[note]: mark for note, mark in self.notes.definitions.items() if note not in self.notes.inline
+        }
+
+    def _runs(self, segment: Segment) -> list[Run]:
         first = segment.blocks[0]
         is_one_piece = len(segment.blocks) == 1 == len(first.pieces) and first.pieces[0].element == first.element
         is_plain = not self._has_styles or _STYLES.keys().isdisjoint(first.containers)
