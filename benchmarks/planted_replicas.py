@@ -2,8 +2,9 @@
 
     python -m benchmarks.planted_replicas --data swde:DIR [--step N] [--seed 8] [--dedup pages] [--work DIR]
 
-Each page gets one copy, made in one of seven ways. Pages with the same values (the gold of SWDE) except dates are true
-duplicates and are counted separately. `--work` keeps pages and output, and uses pages again that are there.
+Each page gets one copy, made in one of seven ways. Two kinds of true duplicates are counted separately: pages with the
+same values (the gold of SWDE) except dates, and pages of two sites if all numbers of one, at least four, are on the
+other. `--work` keeps pages and output, and uses pages again that are there.
 """
 
 from __future__ import annotations
@@ -46,6 +47,9 @@ WAYS = {
     "comment": "with a comment of 20 to 60 random words after the content",
 }
 DATE = re.compile(r"\b\d{1,2}[/-]\d{1,2}[/-](?:20)?\d\d\b|\b[A-Z][a-z]{2,8} \d{1,2}, 20\d\d\b|\b20\d\d-\d\d-\d\d\b")
+NUMBER, WORD = re.compile(r"\d[\d.,]*"), re.compile(r"\w+")
+FEWEST_NUMBERS = 4
+KINDS = ("same values", "same numbers", "wrong")
 TITLE = re.compile(r"<title\b.*?</title>", re.IGNORECASE | re.DOTALL)
 SHUFFLED = frozenset(["p", "li", "tr", "dd"])
 
@@ -230,23 +234,29 @@ def print_errors(planted: list[Planted], repeats: dict[int, int]) -> None:
     for number, page in enumerate(planted):
         folder = page.name.partition("/")[0]
         other = planted[repeats[number]] if number in repeats else page
-        kind = "right" if other.name == page.name else "same values" if facts(other) == facts(page) else "wrong"
+        kind = "right" if other.name == page.name else relation(page, other)
         for name in (folder, "all"):
             sites[name]["pages"] += 1
             sites[name][kind] += 1
         if kind != "right":
             print(kind, number, repeats[number], page.name, other.name, page.way, page.values[:3], other.values[:3])
     lines = [
-        [name, found["pages"], found["same values"], found["wrong"], f"{found['wrong'] / found['pages']:.2%}"]
+        [name, found["pages"], *(found[kind] for kind in KINDS), f"{found['wrong'] / found['pages']:.2%}"]
         for name, found in sorted(sites.items())
-        if name == "all" or found["wrong"] or found["same values"]
+        if name == "all" or any(found[kind] for kind in KINDS)
     ]
-    print(table(["site", "pages", "replica of a page with the same values", "of another page", "share"], lines))
+    heads = ["replica of a page with the same values", "with the same numbers on another site", "of another page"]
+    print(table(["site", "pages", *heads, "share"], lines))
 
 
-def facts(page: Planted) -> list[str]:
-    """Return the values of a page without dates, because a copy may have another date."""
-    return [value for value in page.values if not DATE.search(value)]
+def relation(page: Planted, other: Planted) -> str:
+    """Return which of `KINDS` two pages are. Their dates may differ."""
+    one, two = (" ".join(value for value in each.values if not DATE.search(value)) for each in (page, other))
+    if sorted(WORD.findall(one.lower())) == sorted(WORD.findall(two.lower())):
+        return KINDS[0]
+    is_elsewhere = page.name.partition("/")[0] != other.name.partition("/")[0]
+    fewer, more = sorted((set(NUMBER.findall(one)), set(NUMBER.findall(two))), key=len)
+    return KINDS[1] if is_elsewhere and len(fewer) >= FEWEST_NUMBERS and fewer <= more else KINDS[2]
 
 
 if __name__ == "__main__":

@@ -170,13 +170,9 @@ class Workers:
         start: Callable[[], int],
         limits: Limits,
         at_once: int = 1,
-        preload: str = "victorpy.batch.local.stretches",
     ) -> None:
-        """`start` is called in each new worker. The first `at_once` workers start before there are tasks for them.
-
-        `preload` is a module that new workers share.
-        """
-        self._start, self._limits, self._at_once, self._preload = start, limits, at_once, preload
+        """`start` is called in each new worker. The first `at_once` workers start before there are tasks for them."""
+        self._start, self._limits, self._at_once = start, limits, at_once
         self.jobs = limits.jobs
         self.queue: deque[Task] = deque()
         """Tasks that run before all others."""
@@ -222,12 +218,7 @@ class Workers:
         return True
 
     def _new_worker(self) -> _Worker:
-        import multiprocessing
-
-        has_forkserver = "forkserver" in multiprocessing.get_all_start_methods()
-        context: Any = multiprocessing.get_context("forkserver" if has_forkserver else "spawn")
-        if has_forkserver:
-            context.set_forkserver_preload([self._preload])  # new workers start faster
+        context = start_server()
         while True:
             ours, theirs = context.Pipe()
             process = context.Process(target=_work, args=(theirs, self._start, self._limits.memory))
@@ -330,6 +321,24 @@ class Workers:
                 worker.process.kill()
         for number in range(len(self._slots)):
             self._stop(number)
+
+
+def start_server(preload: str = "victorpy.batch.local.stretches") -> Any:
+    """Start the server that starts workers, unless it runs. It imports `preload`, which all workers share.
+
+    Does not wait for the server. Returns the context for new processes.
+    """
+    import multiprocessing
+
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    from multiprocessing.forkserver import ensure_running
+
+    context: Any = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([preload])
+    with _worker_environment():
+        ensure_running()
+    return context
 
 
 @contextmanager

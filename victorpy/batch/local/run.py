@@ -32,7 +32,7 @@ from victorpy.batch.inputs import (
 from victorpy.batch.local.flow import Flow
 from victorpy.batch.local.logs import Segment, Stretch, log_length, read_log, read_logs
 from victorpy.batch.local.parts import PartWriter
-from victorpy.batch.local.pool import Here, Workers
+from victorpy.batch.local.pool import Here, Workers, start_server
 from victorpy.batch.local.previous import Previous
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.signals import check_signals, stopping_signals, waiting
@@ -80,6 +80,8 @@ def run_plan(
     inputs if they were surveyed already.
     """
     plan.check()
+    if guarded and plan.wants_metadata:
+        start_server("victorpy.batch.local.preload")
     if seen is None and plan.retry is None:
         seen = survey(plan.inputs)
     total, in_bytes = None, False
@@ -352,8 +354,7 @@ class _Run:
         """Start workers, or run everything in this process."""
         start = partial(start_worker, self.plan, previous, self.guarded)
         stretches = 1 + (self.total or 0) // (STRETCH_BYTES if self.in_bytes else STRETCH_RECORDS)
-        preload = "victorpy.batch.local.preload" if self.plan.wants_metadata else "victorpy.batch.local.stretches"
-        with Workers(start, self.plan.limits, stretches, preload) if self.guarded else Here(start) as pool:
+        with Workers(start, self.plan.limits, stretches) if self.guarded else Here(start) as pool:
             yield pool
             self.cpu += pool.cpu
 
