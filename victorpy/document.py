@@ -5,6 +5,7 @@ Everything here is plain, immutable and picklable, and imports nothing from the 
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -160,6 +161,7 @@ class PageArrays(Protocol):
     def attributes_of(self, element: int) -> dict[str, str]: ...
     def has_tag(self, tag: str) -> bool: ...
     def mentioning(self, elements: Iterable[int], attribute: str, words: Collection[str]) -> list[int]: ...
+    def elements_by(self, attribute: str) -> dict[str, list[int]]: ...
     def section(self, first: int, stop: int) -> PageArrays: ...
 
 
@@ -218,15 +220,6 @@ class Elements(OnDemand):
 
     def __repr__(self) -> str:
         return f"<Elements, count={len(self)}>"
-
-    @cached_property
-    def by_class(self) -> dict[str, list[int]]:
-        """The elements with each value of the attribute ``class``."""
-        found: dict[str, list[int]] = {}
-        for number, attributes in enumerate(self.attributes):
-            if name := attributes.get("class"):
-                found.setdefault(name, []).append(number)
-        return found
 
     def ancestor(self, element: int, tags: Collection[str]) -> int:
         """Return the innermost element with one of the tags, starting with `element` itself, or -1."""
@@ -291,6 +284,29 @@ class Document(OnDemand):
             return self.arrays.mentioning(elements, attribute, words)
         values = {element: self.attributes_of(element).get(attribute, "").translate(_LOWER) for element in elements}
         return [element for element, value in values.items() if any(word in value for word in words)]
+
+    def elements_by(self, attribute: str) -> dict[str, list[int]]:
+        """Return the elements with each value of an attribute, in order."""
+        if self.arrays is not None:
+            return self.arrays.elements_by(attribute)
+        found: dict[str, list[int]] = {}
+        for number, attributes in enumerate(self.elements.attributes):
+            if attribute in attributes:
+                found.setdefault(attributes[attribute], []).append(number)
+        return found
+
+    @cached_property
+    def _classes(self) -> tuple[dict[str, list[int]], str]:
+        """The elements with each class, and all classes in one text."""
+        classes = self.elements_by("class")
+        return classes, "\n".join(classes)
+
+    def elements_named(self, pattern: re.Pattern[str], hints: Iterable[str]) -> list[int]:
+        """Return the elements whose class matches a pattern, in order. Such a class contains one of the hints."""
+        classes, text = self._classes
+        present = [hint for hint in hints if hint in text]  # mostly none
+        names = [name for name in classes if any(map(name.__contains__, present))] if present else ()
+        return sorted(number for name in names if pattern.search(name) for number in classes[name])
 
     def each_block(self) -> Iterator[Block]:
         """Yield the blocks in order. Takes less memory than `blocks`, which creates all of them and keeps them."""

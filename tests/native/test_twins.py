@@ -2,6 +2,7 @@
 
 import pickle
 import random
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -300,6 +301,10 @@ def test_elements_that_mention_a_word(monkeypatch):
         assert each.mentioning(elements, "class", ["shar"]) == [2, 5]
         assert each.mentioning([0, 1], "class", ["shar"]) == []
         assert each.mentioning(elements, "id", ["shar"]) == []
+        assert each.elements_by("href") == {"/x?SHARE=1": [3], "/tea": [4], "": [5]}
+        assert each.elements_by("id") == {}
+        assert each.elements_named(re.compile("share$"), ["shar"]) == [5]
+        assert each.elements_named(re.compile("share$"), ["tea"]) == []
     with pytest.raises(IndexError):
         document.mentioning([99], "class", ["shar"])
 

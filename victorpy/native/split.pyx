@@ -678,6 +678,26 @@ cdef class Page:
                         break
         return found
 
+    def elements_by(self, str attribute):
+        """Return the elements with each value of an attribute."""
+        cdef int element, name, count = <int>self.element_tag.size()
+        cdef size_t i, last
+        cdef dict found = {}
+        cdef str value
+        if attribute not in self.attribute_names:
+            return found
+        name = self.attribute_names.index(attribute)
+        for element in range(count):
+            last = self.first_attribute[element + 1] if element + 1 < count else self.attributes_.size()
+            for i in range(self.first_attribute[element], last):
+                if self.attributes_[i].name == name:
+                    value = self.value(self.attributes_[i])
+                    if value in found:
+                        (<list>found[value]).append(element)
+                    else:
+                        found[value] = [element]
+        return found
+
     def has_tag(self, str tag):
         """Whether the page has an element with a tag."""
         number = self.tag_numbers.get(tag)

@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote, urljoin
 
 from victorpy.base.parameters import split_names
 from victorpy.base.registry import Registry
-from victorpy.document import STRIDE, Block, Document, Elements, Label, Labelling, Metadata, Role, Spans
+from victorpy.document import STRIDE, Block, Document, Label, Labelling, Metadata, Role, Spans
 from victorpy.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ MAGIC = "%victor-anno 1"
 """First line of an annotation file."""
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_PLAIN_PATH = re.compile(r"(?:/[\w%-][\w%.-]*)+/?(?:\?[\w%=&.-]+)?(?:#[\w%-]+)?", re.ASCII)  # without dot segments
 _SAFE_SCHEMES = frozenset(["http", "https", "mailto", "tel", "ftp"])
 
 LabelledBlock = tuple[Block, Label]
@@ -364,15 +366,27 @@ def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:
         yield Segment(joined_label, tuple(joined))
 
 
-def elements_named(pattern: re.Pattern[str], elements: Elements) -> list[int]:
-    """Return the elements whose class matches a pattern, in order."""
-    return sorted(number for name, numbers in elements.by_class.items() if pattern.search(name) for number in numbers)
+def blocks_of(document: Document, elements: Iterable[int]) -> Iterator[Block]:
+    """Yield the blocks with text in any of the elements, in order."""
+    first, stop = document.elements.first_block, document.elements.stop_block
+    numbers: list[int] = []
+    for element in sorted(elements):
+        begin = max(first[element] - 1, 0)  # the element may begin inside a block
+        numbers += range(max(begin, numbers[-1] + 1) if numbers else begin, stop[element])
+    for start in range(0, len(numbers), STRIDE):
+        yield from document.select(numbers[start : start + STRIDE])
 
 
 def facts(page: CleanPage, names: Iterable[str]) -> dict[str, str]:
     """Return facts about a page: fields of its metadata, or title and address if metadata was not requested."""
     about = page.metadata or Metadata(title=page.document.title, url=page.document.url)
     return {name: getattr(about, name) for name in names}
+
+
+@lru_cache(maxsize=100)
+def _origin(base: str) -> str:
+    """Return the scheme and host of an address, or an empty string if there is no host."""
+    return urljoin(base if base.isprintable() else quote(base, safe="/:?#[]@!$&'()*+,;=%~"), "/")[:-1]
 
 
 def safe_link(href: str, base: str = "") -> str:
@@ -386,6 +400,8 @@ def safe_link(href: str, base: str = "") -> str:
         href = "".join(char for char in href if char.isprintable())
     href = href.replace(" ", "%20")
     if href and base.startswith(("http://", "https://")):
+        if _PLAIN_PATH.fullmatch(href):  # most links
+            return _origin(base) + href
         try:
             href = urljoin(base if base.isprintable() else quote(base, safe="/:?#[]@!$&'()*+,;=%~"), href)
         except ValueError:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from victorpy.document import Document, Elements, Label
-from victorpy.outputs.base import Segment, elements_named, safe_link
+from victorpy.document import Document, Label
+from victorpy.outputs.base import Segment, safe_link
 
 # Where scripts that load images late keep the address. A set of addresses has the largest image.
 _SETS = ("data-lazy-srcset", "data-srcset", "srcset")
@@ -57,19 +58,18 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
         return []
     elements = document.elements
     images = [number for number, tag in enumerate(elements.tag) if tag == "img"]
-    alternatives = {elements.first_block[number] for number in images if _has_alt(number, elements)}
+    alternatives = {elements.first_block[number] for number in images if _has_alt(number, document)}
     kept_texts = [number for number, label in enumerate(labels) if label.is_content and number not in alternatives]
     not_dropped = alternatives.union(kept_texts)
-    words_before = [0]
-    for number, text in enumerate(document.texts):
-        words_before.append(words_before[-1] + (0 if number in not_dropped else len(text.split())))
+    words = (0 if number in not_dropped else text.count(" ") + 1 for number, text in enumerate(document.texts))
+    words_before = [*accumulate(words, initial=0)]
     found: list[tuple[int, Image]] = []
     addresses = set()
     for number in images:
         place = elements.first_block[number]
         if place > len(labels):
             break  # the annotation tool renders the beginning of a page, with all its elements
-        has_kept_alt = _has_alt(number, elements) and place < len(labels) and labels[place].is_content
+        has_kept_alt = _has_alt(number, document) and place < len(labels) and labels[place].is_content
         if not has_kept_alt and not _belongs(number, place, kept_texts, words_before, document):
             continue
         image = _image(number, document)
@@ -79,11 +79,12 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
     return found
 
 
-def find_captions(images: Sequence[tuple[int, Image]], elements: Elements) -> dict[int, int]:
+def find_captions(images: Sequence[tuple[int, Image]], document: Document) -> dict[int, int]:
     """Return the image that each caption element belongs to: the last one before it in the same figure."""
     captions: dict[int, int] = {}
+    elements = document.elements
     in_figures = {number for number, tag in enumerate(elements.tag) if tag == "figcaption"}
-    for number in sorted(in_figures.union(elements_named(_CAPTION, elements))):
+    for number in sorted(in_figures.union(document.elements_named(_CAPTION, ["caption"]))):
         before = bisect_left(images, number, key=lambda pair: pair[1].element)
         if not before or elements.tag[number] == "caption":
             continue
@@ -94,9 +95,9 @@ def find_captions(images: Sequence[tuple[int, Image]], elements: Elements) -> di
     return captions
 
 
-def _has_alt(image: int, elements: Elements) -> bool:
+def _has_alt(image: int, document: Document) -> bool:
     """Whether the ``alt`` text of an image is a block."""
-    return bool(elements.attributes[image].get("alt", "").strip())
+    return bool(document.attributes_of(image).get("alt", "").strip())
 
 
 def _belongs(
@@ -137,7 +138,7 @@ def _belongs(
 def _image(element: int, document: Document) -> Image | None:
     """Return an image with its best address, or None if it has none or is a decoration."""
     elements = document.elements
-    attributes = elements.attributes[element]
+    attributes = document.attributes_of(element)
     address = max_address(attributes)
     if not address or address.startswith("data:") or len(address) > _MAX_ADDRESS:
         return None
@@ -149,7 +150,7 @@ def _image(element: int, document: Document) -> Image | None:
     if not safe.startswith(("http:", "https:")) and (document.base_url or ":" in safe):
         return None
     link = elements.ancestor(element, ["a"])
-    href = elements.attributes[link].get("href", "") if link >= 0 else ""
+    href = document.attributes_of(link).get("href", "")
     name = unquote(href).rpartition("/")[2].rpartition(":")[2]
     if len(name) > _SHORT_NAME and name in unquote(address):
         href = ""  # it leads to the same image or to the page about it

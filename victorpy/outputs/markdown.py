@@ -45,7 +45,6 @@ _DELIMITERS = {"bold": "**", "italic": "*"}
 _WRAPPED = {"sub": "<sub>{}</sub>", "sup": "<sup>{}</sup>", "strike": "~~{}~~"}  # innermost first
 _CODE = frozenset(["code"])
 _NO_STYLES: frozenset[str] = frozenset()
-_PLAIN = Run("", _NO_STYLES, "")
 
 _Markers = dict[Place, str]
 """The marker at the start of each quotation and list item."""
@@ -223,8 +222,9 @@ class _Span(NamedTuple):
 
 def _write_runs(segment_runs: Sequence[Run]) -> str:
     """Write runs with emphasis, code and links."""
-    if len(segment_runs) == 1 and segment_runs[0][1:] == _PLAIN[1:]:
-        return _write_span(_Span(*segment_runs[0][:2]))  # most segments
+    if len(segment_runs) == 1 and not (segment_runs[0].styles or segment_runs[0].note or segment_runs[0].image):
+        text = _write_span(_Span(*segment_runs[0][:2]))  # most segments
+        return _link(text, segment_runs[0].href) if segment_runs[0].href else text
     groups = [[*group] for _, group in groupby(segment_runs, attrgetter("link", "note", "image"))]
     written = ""
     for number, group in enumerate(groups):
@@ -241,15 +241,18 @@ def _write_runs(segment_runs: Sequence[Run]) -> str:
         if not group[0].href:
             written += _emphasise(spans, ")" if number else " ", "[" if number + 1 < len(groups) else " ")
             continue
-        text = _emphasise(spans, "[", "]")
-        if "$" in text:
-            text = _BRACKET.sub(r"\1\\\2", text)  # those of formulas; an unbalanced one would end the link
-        if text.strip():
-            if written.endswith("!"):
-                written = written[:-1] + "\\!"  # "![" would start an image
-            text = _with_space_of(text, f"[{text.strip()}]({_address(group[0].href)})")
+        text = _link(_emphasise(spans, "[", "]"), group[0].href)
+        if written.endswith("!") and text.strip():
+            written = written[:-1] + "\\!"  # "![" would start an image
         written += text
     return written
+
+
+def _link(text: str, href: str) -> str:
+    """Write a link with its text, which is Markdown already."""
+    if "$" in text:
+        text = _BRACKET.sub(r"\1\\\2", text)  # those of formulas; an unbalanced one would end the link
+    return _with_space_of(text, f"[{text.strip()}]({_address(href)})") if text.strip() else text
 
 
 def _address(address: str) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urljoin
 
 from victorpy.document import Document, Elements, Label
-from victorpy.outputs.base import elements_named
+from victorpy.outputs.base import blocks_of
 from victorpy.page.markup import pieces
 
 # Names of classes, ids, roles and relations around references and notes.
@@ -61,7 +61,7 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
     links = dict(_links_within(document))
     inline = {
         number
-        for number in elements_named(_INLINE_NOTE, elements)
+        for number in document.elements_named(_INLINE_NOTE, ["note"])
         if elements.tag[number] == "span" and elements.stop[number] - number <= _MAX_NOTE_ELEMENTS
     }
     candidates = {link: note for link, target in links.items() if (note := _definition(link, target, elements)) >= 0}
@@ -80,9 +80,9 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
             links_back[note] = min(targets, default=len(elements))
         is_raised = elements.tag[elements.parent[link]] == "sup" or "sup" in elements.tag[link : elements.stop[link]]
         named = (link, elements.parent[link], links[link])
-        is_named = any(_has_name(element, _NOTE_NAME, elements) for element in named)
+        is_named = any(_has_name(element, _NOTE_NAME, document) for element in named)
         mark = marks[link].strip()
-        number = _NUMBER.search(elements.attributes[links[link]].get("id", ""))
+        number = _NUMBER.search(document.attributes_of(links[link]).get("id", ""))
         is_numbered = number is not None and mark.strip("[]()") == number[0]
         is_note = is_named or (is_raised and (links_back[note] <= link or is_numbered))
         if is_note and _MARK.fullmatch(mark):
@@ -93,7 +93,7 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
     if not found:
         return NO_NOTES
     labelled = _labelled(found, marks)
-    hidden = frozenset(_hidden(labelled, inline, links, texts, elements))
+    hidden = frozenset(_hidden(labelled, inline, links, texts, document))
     blocks = [range(elements.first_block[note], elements.stop_block[note]) for note in labelled if note not in inline]
     return Notes(
         {link: labelled[note] for link, note in found.items()},
@@ -121,21 +121,21 @@ def _labelled(found: dict[int, int], marks: dict[int, str]) -> dict[int, str]:
 
 def _links_within(document: Document) -> Iterator[tuple[int, int]]:
     """Yield the links to other places of the page, each with its target."""
-    elements = document.elements
+    tag = document.elements.tag
     page = document.url.partition("#")[0]
-    fragments = []
-    ids: dict[str, int] = {}
-    for number, (tag, attributes) in enumerate(zip(elements.tag, elements.attributes, strict=True)):
-        if not attributes:
-            continue
-        name = attributes.get("id") or (attributes.get("name") if tag == "a" else None)
-        if name:
-            ids.setdefault(name, number)
-        if tag == "a" and "#" in attributes.get("href", ""):
-            address, _, fragment = attributes["href"].partition("#")
-            if fragment and (not address or (page and urljoin(page, address) == page)):
-                fragments.append((number, fragment))
-    for number, fragment in fragments:
+    fragments: dict[int, str] = {}
+    for href, numbers in document.elements_by("href").items():
+        address, _, fragment = href.partition("#")
+        if fragment and (not address or (page and urljoin(page, address) == page)):
+            fragments |= {number: fragment for number in numbers if tag[number] == "a"}
+    if not fragments:
+        return
+    ids = {name: numbers[0] for name, numbers in document.elements_by("id").items() if name}
+    for name, numbers in document.elements_by("name").items():
+        anchors = [number for number in numbers if tag[number] == "a" and not document.attributes_of(number).get("id")]
+        if name and anchors:
+            ids[name] = min(anchors[0], ids.get(name, anchors[0]))
+    for number, fragment in sorted(fragments.items()):
         target = ids.get(fragment, ids.get(unquote(fragment)))
         if target is not None:
             yield number, target
@@ -166,7 +166,7 @@ def _texts(
     link_around = {number: link for link in links for number in range(link, elements.stop[link])}
     marks = dict.fromkeys(links, "")
     first_blocks: dict[int, int] = {}
-    for block in document.each_block():
+    for block in blocks_of(document, [*notes, *links]):
         for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
             if piece.element in texts:
                 texts[piece.element] += text
@@ -183,21 +183,22 @@ def _texts(
     return texts, marks, block_of
 
 
-def _has_name(element: int, pattern: re.Pattern[str], elements: Elements) -> bool:
-    attributes = elements.attributes[element]
+def _has_name(element: int, pattern: re.Pattern[str], document: Document) -> bool:
+    attributes = document.attributes_of(element)
     return any(pattern.search(attributes.get(name, "")) for name in ("class", "id", "role", "rel", "name"))
 
 
 def _hidden(
-    notes: dict[int, str], inline: set[int], links: dict[int, int], texts: dict[int, str], elements: Elements
+    notes: dict[int, str], inline: set[int], links: dict[int, int], texts: dict[int, str], document: Document
 ) -> Iterator[int]:
     """Yield the elements that contain only marks and links back."""
+    elements = document.elements
     for note in notes:
         backs = []
         gone_until = 0  # elements inside a link back
         texts_before = [0]  # number of other texts before each element
         for number in range(note, elements.stop[note]):
-            if links.get(number, note) < note or _has_name(number, _BACK_NAME, elements):
+            if links.get(number, note) < note or _has_name(number, _BACK_NAME, document):
                 backs.append(number)
                 gone_until = max(gone_until, elements.stop[number])
             is_text = number >= gone_until and any(map(str.isalnum, texts[number]))
@@ -208,4 +209,4 @@ def _hidden(
                 outer, parent = parent, elements.parent[parent]
             yield outer
     if inline:
-        yield from elements_named(_INLINE_MARK, elements)
+        yield from document.elements_named(_INLINE_MARK, ["note"])

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from victorpy.document import STRIDE, Block, Document, Elements, Label, Piece
-from victorpy.outputs.base import HEADINGS, CleanPage, KeptBlocks, Segment, elements_named, joint, safe_link
+from victorpy.outputs.base import HEADINGS, CleanPage, KeptBlocks, Segment, blocks_of, joint, safe_link
 from victorpy.outputs.images import Image, find_captions, find_images
 from victorpy.outputs.notes import NO_NOTES, Notes, find_notes
 from victorpy.outputs.tables import Part as TextPart
@@ -64,6 +64,10 @@ _BOX = re.compile(
     r"(?<!\S)(?:[\w-]*(?:admonition|template-box)|admonitionblock|markdown-alert|(?:bs-|kg-)?callout(?:-card)?|alert"
     r"|notecard|hint|notice(?:--\w+)?|custom-block|confluence-information-macro)(?!\S)"
     r"|^(?:note|tip|important|warning|caution)$"
+)
+_BOX_HINTS = (
+    *("admonition", "template-box", "alert", "callout", "notecard", "hint", "notice", "custom-block", "confluence-"),
+    *("note", "tip", "important", "warning", "caution"),
 )
 _ALWAYS_BOX = re.compile(r"(?<!\S)(?:admonition|callout|kg-callout-card)(?!\S)")
 _BOX_TITLE = re.compile(
@@ -158,7 +162,7 @@ class Structure:
         without = page.without
         notes = find_notes(document, page.labels, complete=page.by_method) if "notes" not in without else NO_NOTES
         images = find_images(document, page.image_labels or page.labels) if "images" not in without else []
-        captions = find_captions(images, document.elements) if images else {}
+        captions = find_captions(images, document) if images else {}
         attached = set(notes.blocks)
         if page.by_method and "captions" not in without:
             for caption in captions:
@@ -266,15 +270,15 @@ class Structure:
     def _item(self, element: int, last_items: dict[int, tuple[int, int]]) -> Place:
         """Make a list item. `last_items` has the last item of each numbered list and its number."""
         elements = self.document.elements
-        tag, parent, attributes = elements.tag, elements.parent, elements.attributes
+        tag, parent, attributes_of = elements.tag, elements.parent, self.document.attributes_of
         list_element = parent[element]
         if list_element < 0 or tag[list_element] != "ol":
             return Place(element, "item", list_element, mark=self._tasks.get(element, ""))
-        step = -1 if "reversed" in attributes[list_element] else 1
+        step = -1 if "reversed" in attributes_of(list_element) else 1
         if list_element in last_items:
             last, number = last_items[list_element]
         else:
-            start = attributes[list_element].get("start", "").strip()
+            start = attributes_of(list_element).get("start", "").strip()
             first = int(start) if _START.fullmatch(start) else 1
             if step < 0 and not _START.fullmatch(start):
                 inside = range(list_element + 1, elements.stop[list_element])
@@ -282,7 +286,7 @@ class Structure:
             last, number = list_element, first - step
         for other in range(last + 1, element + 1):
             if tag[other] == "li" and parent[other] == list_element:
-                value = attributes[other].get("value", "").strip()
+                value = attributes_of(other).get("value", "").strip()
                 number = int(value) if _START.fullmatch(value) else number + step
         last_items[list_element] = element, number
         return Place(element, "item", list_element, number)
@@ -297,9 +301,9 @@ class Structure:
         """The quotations, and the boxes with notes and warnings, each with GitHub's name of its type."""
         elements = self.document.elements
         boxes = {number: Place(number, "quote") for number, tag in enumerate(elements.tag) if tag == "blockquote"}
-        for number in elements_named(_BOX, elements):
+        for number in self.document.elements_named(_BOX, _BOX_HINTS):
             if elements.tag[number] not in {"p", "span", "a", "button"}:
-                name = elements.attributes[number]["class"]
+                name = self.document.attributes_of(number)["class"]
                 box_type = _BOX_TYPE.search(name)
                 if box_type or _ALWAYS_BOX.search(name):
                     boxes[number] = Place(number, "quote", mark=_BOX_TYPES[box_type[1] if box_type else "note"])
@@ -309,8 +313,10 @@ class Structure:
     def _comments(self) -> dict[int, Place]:
         """The comments of readers."""
         elements = self.document.elements
-        items = (number for number, of in enumerate(elements.attributes) if of.get("itemtype", "").endswith("/Comment"))
-        named = chain(elements_named(_COMMENT, elements), items)
+        attributes_of = self.document.attributes_of
+        types = self.document.elements_by("itemtype")
+        items = (number for name, numbers in types.items() if name.endswith("/Comment") for number in numbers)
+        named = chain(self.document.elements_named(_COMMENT, ["comment"]), items)
         comments = {number for number in named if elements.tag[number] in _COMMENT_TAGS}
         dates = dict.fromkeys(comments, "")
         author_at: dict[int, int] = {}  # the innermost element with the name of an author
@@ -318,7 +324,7 @@ class Structure:
             for number in range(comment + 1, min(elements.stop[comment], comment + _MAX_COMMENT_HEAD)):
                 if number in comments:
                     break
-                attributes = elements.attributes[number]
+                attributes = attributes_of(number)
                 names = " ".join(attributes.get(name, "") for name in ("class", "itemprop", "rel"))
                 is_first = comment not in author_at or number < elements.stop[author_at[comment]]
                 if is_first and _COMMENT_AUTHOR.search(names):
@@ -331,7 +337,7 @@ class Structure:
             for number in range(element, min(elements.stop[element], element + _MAX_COMMENT_HEAD))
         }
         authors = dict.fromkeys(comments, "")
-        for block in self.document.each_block() if author_of else ():
+        for block in blocks_of(self.document, author_at.values()):
             for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
                 if piece.element in author_of and len(authors[author_of[piece.element]]) < _MAX_AUTHOR:
                     authors[author_of[piece.element]] += f" {text}"
@@ -346,11 +352,13 @@ class Structure:
         """The list items with a check box, and whether it is checked."""
         elements = self.document.elements
         tasks: dict[int, str] = {}
-        for number, (tag, attributes) in enumerate(zip(elements.tag, elements.attributes, strict=True)):
-            if tag == "input" and attributes.get("type", "").lower() == "checkbox":
+        types = self.document.elements_by("type")
+        boxes = sorted(number for name, numbers in types.items() if name.lower() == "checkbox" for number in numbers)
+        for number in boxes:
+            if elements.tag[number] == "input":
                 item = elements.ancestor(number, ["li"])
                 if item >= 0 and number - item <= 3:
-                    tasks.setdefault(item, "x" if "checked" in attributes else " ")
+                    tasks.setdefault(item, "x" if "checked" in self.document.attributes_of(number) else " ")
         return tasks
 
     @cached_property
@@ -371,7 +379,7 @@ class Structure:
         if not isinstance(part, Segment) or part.text.strip(" :").lower() not in _BOX_TYPES:
             return False
         element, elements = part.blocks[0].element, self.document.elements
-        while element >= 0 and not _BOX_TITLE.search(elements.attributes[element].get("class", "")):
+        while element >= 0 and not _BOX_TITLE.search(self.document.attributes_of(element).get("class", "")):
             element = elements.parent[element]
         return element >= 0
 
@@ -404,6 +412,10 @@ class Structure:
         if len(known) > _MOST_KNOWN:
             known.clear()
         known.setdefault(-1, _Around(frozenset(), -1, False))
+        if is_one_piece and first.element not in self.images and first.text:
+            around = self._around(first.element, known)
+            if around.reference < 0 and not around.is_hidden:
+                return [self._sample(around.marks)._replace(text=first.text)]
         previous_block = None
         marks: _Marks = frozenset()
         references: set[int] = set()
@@ -452,18 +464,23 @@ class Structure:
         """Runs without text, by their styles and links."""
         return {}
 
-    def _add(self, found: list[Run], text: str, marks: _Marks) -> None:
+    def _sample(self, marks: _Marks) -> Run:
+        """Return a run without text."""
         if marks not in self._samples:
             link = max((element for style, element in marks if style == "link"), default=-1)
-            href = self.document.elements.attributes[link]["href"] if link >= 0 else ""
+            href = self.document.attributes_of(link)["href"] if link >= 0 else ""
             href = safe_link(href, self.document.base_url) if href and "links" not in self.page.without else ""
             styles = frozenset(style for style, _ in marks if style != "link" and "formatting" not in self.page.without)
             self._samples[marks] = Run("", styles, href, link if href else -1)
-        run = self._samples[marks]._replace(text=text)
-        if found and found[-1][1:] == run[1:] and not found[-1].image:
-            found[-1] = run._replace(text=found[-1].text + text)
+        return self._samples[marks]
+
+    def _add(self, found: list[Run], text: str, marks: _Marks) -> None:
+        sample = self._sample(marks)
+        last = found[-1] if found else None
+        if last and last[1:] == sample[1:]:
+            found[-1] = last._replace(text=last.text + text)
         elif text:
-            found.append(run)
+            found.append(sample._replace(text=text))
 
     def _around(self, element: int, known: dict[int, _Around]) -> _Around:
         """Return what is around an element. `known` has earlier results.
@@ -492,12 +509,12 @@ class Structure:
     def _is_link(self, element: int) -> bool:
         """Whether a link belongs to the text. Links to authors in a byline and from a heading to itself do not."""
         elements = self.document.elements
-        attributes = elements.attributes[element]
+        attributes = self.document.attributes_of(element)
         if "href" not in attributes:
             return False
         if attributes["href"].startswith("#") and elements.ancestor(element, HEADINGS) >= 0:
             return False
-        around = elements.attributes[elements.parent[element]]
+        around = self.document.attributes_of(elements.parent[element])
         names = " ".join(of.get(name, "") for of in (attributes, around) for name in ("rel", "class", "itemprop"))
         return not (names.strip() and _BYLINE.search(names))
 
@@ -507,7 +524,7 @@ class Structure:
         element = segment.blocks[0].element
         levels_above = -1
         while element >= 0 and levels_above < _ELEMENTS_ABOVE_LISTING:
-            attributes = elements.attributes[element]
+            attributes = self.document.attributes_of(element)
             language = _LANGUAGE.search(attributes.get("class", ""))
             name = language["name"] if language else next(filter(None, map(attributes.get, _LANGUAGE_ATTRIBUTES)), "")
             if name and _LANGUAGE_NAME.fullmatch(name):
