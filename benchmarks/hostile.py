@@ -275,6 +275,9 @@ SHAPES: dict[str, Shape] = {
     "meta date without months": repeat("1 Xay 2020 ", '<meta name=date content="', '"><p>x'),
     # formulas
     "unclosed formulas": repeat(r"\(x\) $$ \[ \( "),
+    "srcset of commas": repeat(",", '<img src=a alt=tea srcset="', '"><p>Tea is hot.'),
+    "srcset of spaces": repeat("  ", '<img src=a alt=tea srcset="', '"><p>Tea is hot.'),
+    "json-ld empty lines": json_ld("\n", "", "{"),
     "escaped formulas": repeat(r"\\[ \\( "),
     # DocView
     "terms": repeat("word# "),

@@ -15,7 +15,7 @@ from victorpy.outputs.base import Segment, safe_link
 # Where scripts that load images late keep the address. A set of addresses has the largest image.
 _SETS = ("data-lazy-srcset", "data-srcset", "srcset")
 _ADDRESSES = ("data-lazy-src", "data-src", "data-original", "src")
-_CANDIDATE = re.compile(r"\s*(?P<address>\S*[^\s,])(?:\s+(?P<size>[0-9.]{1,9})[wx])?\s*(?:,|$)")
+_CANDIDATE = re.compile(r"(?<![^\s,])(?P<address>[^\s,]\S*(?<!,))(?:\s+(?P<size>[0-9.]{1,9})[wx])?\s*(?:,|$)")
 _DECORATION = re.compile(
     r"(?:^|[^a-z])(?:(?:status)?icons?|emojis?|g?r?avatars?|logos?|spacer|pixel|sprite|smiley|smilies|blank|placeholder"
     r"|tracking|user_o(?:n|ff)line)(?:[^a-z]|$)|/buttons?/"

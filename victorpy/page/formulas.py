@@ -92,7 +92,9 @@ def _tex(node: etree._Element) -> str:
         return node.get("alt", "")
     if node.tag != "math":
         text = _text(node)
-        delimited = _DELIMITED.search(text)  # there may be a number beside it
+        # There may be a number beside it. If the first delimiter has no partner, later ones have none either.
+        starts = (start for start in (text.find(r"\("), text.find(r"\[")) if start >= 0)
+        delimited = next(filter(None, (_DELIMITED.match(text, start) for start in starts)), None)
         if delimited:
             return delimited[0]
         # A formula set in italics and superscripts stays as it is.

@@ -67,7 +67,7 @@ _RARE_TAGS = [
     )
 ]
 _C1_REFERENCE = re.compile(b"&#(1[2-5][0-9]);")
-_CLEANEVAL_WRAPPER = re.compile(rb"\s*<text\b(?P<attributes>[^>]*\bid\s*=[^>]*)>", re.IGNORECASE)
+_CLEANEVAL_WRAPPER = re.compile(rb"\s*<text\b(?=[^>]*+>)(?P<attributes>[^>]*\bid\s*=[^>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 
 

@@ -88,6 +88,14 @@ class _Step(Task):
     def __init__(self, writer: PartWriter, function: Callable[..., Any], *arguments: Any) -> None:
         super().__init__(function, *arguments)
         self._writer = writer
+        self._has_died = False
+
+    def died(self, problem: Problem) -> Task | None:
+        """Try once more, because somebody may have ended the worker."""
+        if self._has_died:
+            return super().died(problem)
+        self._has_died = True
+        return self
 
     def ended(self, result: Any) -> None:
         super().ended(result)

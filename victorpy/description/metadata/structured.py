@@ -17,7 +17,7 @@ DEEPEST = 8
 MOST_THINGS = 500
 MOST_ITEMS = 2_500  # items and properties of microdata
 MOST_VALUES = 100  # maximum number of values of a property
-_COMMENT = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^\s*//.*$|/\*[^*]*\*/", re.MULTILINE)
+_COMMENT = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^[^\S\n]*//.*$|/\*[^*]*\*/", re.MULTILINE)
 _COMMA = re.compile(r",(?=\s*[\]}])")
 _MOST_TEXT, _MOST_PIECES = 10_000, 1_000  # characters of a property, and texts between its tags
 
