@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from multiprocessing import forkserver
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.batchpages import CrashingName, crawl, failed, page, poison_model, response, rows, tree, url, write_warc
@@ -17,6 +18,7 @@ from support.commands import clean
 
 from victorpy.batch.local import pool
 from victorpy.batch.local.logs import Log, Segment, Stretch, pack, read_log, unpack
+from victorpy.batch.local.parts import _Step
 from victorpy.batch.local.pool import MOST_RESTARTS, Task, Workers, set_deadline
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.outcome import Outcome
@@ -276,6 +278,16 @@ def test_error_in_a_worker_is_raised_here(tmp_path):
         Workers(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1)) as workers,
     ):
         run_all(workers, [Task(fail)])
+
+
+def test_step_of_a_part_is_tried_once_more():
+    ended = []
+    step = _Step(SimpleNamespace(go_on=lambda: ended.append(1)), fail)
+    problem = Problem(Kind.CRASH, "the worker was ended by SIGTERM")
+    assert step.died(problem) is step
+    assert (step.is_done, ended) == (False, [])
+    assert step.died(problem) is None
+    assert (step.result, ended) == (problem, [1])
 
 
 def test_log_ignores_a_torn_end(tmp_path):
