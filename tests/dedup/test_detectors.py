@@ -12,7 +12,7 @@ from support.commands import run_process
 from support.replicapages import story
 
 from victorpy.dedup import Signature, Signed, find, find_replicas, load_detector
-from victorpy.dedup.base import MOST_WORDS, NO_FRAME, Frame, as_words, word_hashes
+from victorpy.dedup.base import COMMON_PAGES, MOST_WORDS, NO_FRAME, RAREST, Frame, as_words, word_hashes
 from victorpy.dedup.find import Index, open_database, pairs_of, resolve
 from victorpy.dedup.fingerprint import Fingerprint
 from victorpy.dedup.pages import Pages, Paragraphs, split_paragraphs
@@ -234,6 +234,14 @@ def test_signature_survives_bytes():
     signature = Signature(2**64 - 1, as_words([3, 1]), as_words([5]), as_words([]))
     again = Signature.from_bytes(signature.as_bytes())
     assert [again.digest, *map(list, again[1:])] == [2**64 - 1, [1, 3], [5], []]
+
+
+def test_exactly_enough_rare_words_are_the_rarest():
+    """Words in fewer than `COMMON_PAGES` pages are rare. If there are `RAREST` of them, they stay in their order."""
+    words = as_words(range(20))
+    pages = np.full(20, COMMON_PAGES)
+    pages[:RAREST] = COMMON_PAGES - 1 - np.arange(RAREST) % 2
+    assert Frame(crawl=words, pages=pages).rarest(words).tolist() == words[:RAREST].tolist()
 
 
 def test_rarest_words_are_those_of_few_pages():
