@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
@@ -63,6 +64,11 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
     not_dropped = alternatives.union(kept_texts)
     words = (0 if number in not_dropped else text.count(" ") + 1 for number, text in enumerate(document.texts))
     words_before = [*accumulate(words, initial=0)]
+    caption_words: Counter[int] = Counter()
+    for caption, image_element in find_captions(images, document).items():
+        range_of_blocks = elements.first_block[caption], elements.stop_block[caption]
+        first, stop = (min(number, len(document.texts)) for number in range_of_blocks)  # of the beginning of a page
+        caption_words[image_element] += words_before[stop] - words_before[first]
     found: list[tuple[int, Image]] = []
     addresses = set()
     for number in images:
@@ -70,7 +76,7 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
         if place > len(labels):
             break  # the annotation tool renders the beginning of a page, with all its elements
         has_kept_alt = _has_alt(number, document) and place < len(labels) and labels[place].is_content
-        if not has_kept_alt and not _belongs(number, place, kept_texts, words_before, document):
+        if not has_kept_alt and not _belongs(number, place, kept_texts, words_before, caption_words[number], document):
             continue
         image = _image(number, document)
         if image is not None and image.address not in addresses:
@@ -79,19 +85,17 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
     return found
 
 
-def find_captions(images: Sequence[tuple[int, Image]], document: Document) -> dict[int, int]:
+def find_captions(images: Sequence[int], document: Document) -> dict[int, int]:
     """Return the image that each caption element belongs to: the last one before it in the same figure."""
     captions: dict[int, int] = {}
     elements = document.elements
     in_figures = {number for number, tag in enumerate(elements.tag) if tag == "figcaption"}
     for number in sorted(in_figures.union(document.elements_named(_CAPTION, ["caption"]))):
-        before = bisect_left(images, number, key=lambda pair: pair[1].element)
-        if not before or elements.tag[number] == "caption":
-            continue
-        image = images[before - 1][1].element
+        before = bisect_left(images, number)
         figure = elements.parent[number]
-        if figure <= image < number and elements.stop[number] - figure <= _MAX_FIGURE:
-            captions[number] = image
+        is_small = elements.stop[number] - figure <= _MAX_FIGURE
+        if before and is_small and figure <= images[before - 1] and elements.tag[number] != "caption":
+            captions[number] = images[before - 1]
     return captions
 
 
@@ -101,9 +105,9 @@ def _has_alt(image: int, document: Document) -> bool:
 
 
 def _belongs(
-    element: int, place: int, kept_texts: Sequence[int], words_before: Sequence[int], document: Document
+    element: int, place: int, kept_texts: Sequence[int], words_before: Sequence[int], caption: int, document: Document
 ) -> bool:
-    """Whether an image belongs to the kept text before or after it."""
+    """Whether an image belongs to the kept text before or after it. `caption` is the number of words of its caption."""
     elements = document.elements
     table = elements.ancestor(element, ["table"])
     if table >= 0:
@@ -120,7 +124,7 @@ def _belongs(
         if first < len(kept_texts) and kept_texts[first] < elements.stop_block[figure]:
             return True
     if before >= 0 and after >= 0:
-        return words_before[after] - words_before[before] <= _MAX_DROPPED_WORDS
+        return words_before[after] - words_before[before] <= _MAX_DROPPED_WORDS + caption
     if before < 0 and after < 0:
         return False
     first, last = (before, place) if before >= 0 else (place, after)
