@@ -4,9 +4,9 @@ Which words of a page are content is unknown, but their expected number is the s
 probability. The blocks to keep maximise the F-measure of these expected counts. The maximum is the page's confidence.
 
 Units, such as listings and data tables, are kept as a whole or not at all: a table with gaps is worse than no table.
-Then headings directly above kept text, the headline, and formulas, tables and boxes between kept blocks are added. Their
-few words hardly count, but readers miss them.
-Hidden copies of kept text and links such as "Skip to content" and "Share" are dropped.
+Then headings directly above kept text, the headline, and formulas, tables and boxes between kept blocks are added.
+Their few words hardly count, but readers miss them. Hidden copies of kept text and links such as "Skip to content" and
+"Share" are dropped.
 """
 
 from __future__ import annotations
