@@ -9,8 +9,14 @@ from contextlib import suppress
 
 from victorpy.base.language import known_languages
 
+
+def _load_languages() -> None:
+    with suppress(Exception):  # on a full disk the model cannot be expanded; a worker reports the error
+        known_languages()
+
+
 # Expanding the model of languages takes as long as all imports, and does not hold the interpreter's lock.
-_loading = threading.Thread(target=known_languages)
+_loading = threading.Thread(target=_load_languages)
 _loading.start()
 
 import victorpy.batch.local.stretches  # noqa: E402, F401
