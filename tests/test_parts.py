@@ -89,6 +89,13 @@ def test_reference_marks_go_with_the_notes(everything):
     assert "very** old. It is made" in choose_parts(everything, Parts.of(exclude="notes")).to("markdown")
 
 
+def test_without_links_leaves_no_link_around_an_image():
+    page = f"<p>{TEXT}</p><a href=/large><img src=tea.jpg alt=Tea width=400 height=300></a><p>{TEXT}</p>"
+    written = clean(page, url="https://tea.example/", format="markdown", exclude="links")
+    assert "![Tea](https://tea.example/tea.jpg)" in written
+    assert "/large" not in written
+
+
 @pytest.mark.parametrize(
     ("part", "gone"), [("links", "https://tea.example/drink"), ("images", "tea.jpg"), ("formatting", "**very**")]
 )

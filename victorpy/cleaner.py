@@ -316,7 +316,8 @@ def clean(
     more seconds, and ChildError if it crashes the process or takes more than 1 GB of memory.
 
     `include` and `exclude` name parts of the page to keep or drop, such as comments, tables or links; ``victor list
-    parts`` shows all of them. `headline` is always (the default), never, or model: only if the model keeps it.
+    parts`` shows all of them. `headline` is always, never, or model: only if the model keeps it.
+    By default it is kept unless it is almost certainly noise.
 
     Warns if the page looks like a path or an address: read the file or fetch the address first.
 

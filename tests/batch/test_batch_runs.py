@@ -339,6 +339,13 @@ def test_json_lines_are_read_and_written(tmp_path):
     assert [row["url"] for row in rows(tmp_path / "out.jsonl")] == [url(number) for number in range(5)]
 
 
+def test_directory_named_like_json_lines_has_json_lines(tmp_path):
+    write_pages(tmp_path / "in", 2)
+    ended = clean("in", "-o", "out.jsonl/", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert len(rows(tmp_path / "out.jsonl")) == 2
+
+
 def write_pages(directory, count):
     directory.mkdir(exist_ok=True)
     for number in range(count):

@@ -1115,8 +1115,10 @@ WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for age
         ("<p>tea<p>hot<p>old", [0.9, 0.06, 0.04], [0, 1]),  # very few blocks
         ("<main><p>tea<p>hot<p>old</main>" + "<p>menu" * 5, [0.9, 0.06, 0.04, *[0.06] * 5], [0, 1]),
         ("<main><p>tea<p>hot</main>" + f"<p>{WORDS}" * 4, [0.9, 0.06, *[0.01] * 4], [0]),
-        ("<title>Tea</title><h1>Tea<p>by me<p>tea is hot<p>x<p>y", [0.06, 0.01, 0.9, 0.01, 0.01], [0, 2]),
-        ("<title>Tea</title><h1>Tea<p>by me<p>tea is hot<p>x<p>y", [0.04, 0.01, 0.9, 0.01, 0.01], [2]),
+        ("<title>Tea</title><h2>Tea</h2><p>by me<p>tea is hot<p>x<p>y", [0.03, 0.01, 0.9, 0.01, 0.01], [0, 2]),
+        ("<title>Tea</title><h1>Tea</h1><p>by me<p>tea is hot<p>x<p>y", [0.029, 0.01, 0.9, 0.01, 0.01], [2]),
+        ("<title>Pot</title><h1>Tea</h1><p>by me<p>tea is hot<p>x<p>y", [0.03, 0.01, 0.9, 0.01, 0.01], [0, 2]),
+        ("<title>Pot</title><h2>Tea</h2><p>by me<p>tea is hot<p>x<p>y", [0.03, 0.01, 0.9, 0.01, 0.01], [2]),
         ("<title>Tea</title><p>tea is hot<p>x<p>y<p>z<h1>Tea", [0.9, 0.01, 0.01, 0.01, 0.06], [0]),
         (f"<p>{WORDS}<p hidden>{WORDS}" + "<p>menu" * 3, [0.9, 0.9, 0.01, 0.01, 0.01], [0]),
         (f"<p>Menu<p hidden>{WORDS}" + "<p>menu" * 3, [0.01, 0.9, 0.01, 0.01, 0.01], [1]),  # the only copy

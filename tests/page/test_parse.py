@@ -181,3 +181,8 @@ def test_tag_that_never_ends_is_reported(config: Config) -> None:
     document = read_document(f"<p>first</p><p>if a <b then {'word ' * 40_000}", config)
     words = [word for block in document.blocks for word in block.text.split()]
     assert len(words) > 40_000 or document.losses
+
+
+def test_readings_of_ruby_text_are_left_out():
+    tree = parse("<p><ruby>田中<rp>(</rp><rt>たなか</rt><rp>)</rp></ruby>さん")
+    assert "".join(tree.root.itertext()) == "田中さん"

@@ -11,6 +11,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, TypedDict
 
@@ -244,12 +245,15 @@ class Parquet(Sink):
 
     beside = True
 
+    def __init__(self, kind: str, directory: Path, output: Output) -> None:
+        super().__init__(kind, directory, output)
+        if find_spec("pyarrow") is None:
+            raise missing("pyarrow", "parquet", f"writing {directory}")
+
     def write(self, path: Path, items: Items) -> None:
         """Write rows in Arrow's stream format, because a row group needs rows of many pieces."""
-        try:
-            import pyarrow as pa
-        except ImportError as error:
-            raise missing("pyarrow", "parquet", f"writing {path}") from error
+        import pyarrow as pa
+
         schema = table_schema(self.output.columns)
         rows: list[dict[str, Any]] = []
         characters = 0

@@ -74,7 +74,11 @@ def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGro
     names: dict[str, Any] = {"action": "append", "default": [], "metavar": "PARTS"}
     add("--with", dest="include", help="keep these parts, separated by commas: comments, byline, tags, ...", **names)
     add("--without", dest="exclude", help=f"drop these parts: {', '.join(PARTS)}", **names)
-    add("--headline", choices=HEADLINES, help="keep the headline always (default), never, or if the model keeps it")
+    add(
+        "--headline",
+        choices=HEADLINES,
+        help="keep the headline always, never, or if the model keeps it (default: unless it is noise)",
+    )
     add("--front-matter", action="store_true", help="begin Markdown with title, author, date and more, as YAML")
 
     add = parser.add_argument_group("filters: skip pages, with a reason").add_argument

@@ -209,7 +209,7 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output, seen
 def _is_plain(arguments: Arguments, output: Output) -> bool:
     """Whether neither an option nor the output asks for a batch run."""
     target = arguments.output or "-"
-    is_joined_file = sink_name(target) == "jsonl" and output.joins
+    is_joined_file = sink_name(target) == "jsonl" == output.suffix.lstrip(".") and not target.endswith("/")
     options = (getattr(arguments, name) for name in BATCH_OPTIONS)
     return not (
         any(value is not None and value is not False for value in options)  # 0 counts as given and is rejected later

@@ -162,6 +162,8 @@ class Structure:
         without = page.without
         notes = find_notes(document, page.labels, complete=page.by_method) if "notes" not in without else NO_NOTES
         images = find_images(document, page.image_labels or page.labels) if "images" not in without else []
+        if "links" in without:
+            images = [(place, image._replace(link="")) for place, image in images]
         captions = find_captions([image.element for _, image in images], document) if images else {}
         attached = set(notes.blocks)
         if page.by_method and "captions" not in without:

@@ -38,6 +38,8 @@ STRONG = 0.05
 TITLE_SHARE = 0.5
 """A headline has more than this share of its words in the title of the page."""
 
+_HEADLINE_LEAST = 0.03  # probability
+
 # A hidden block is a copy if it has this many words, and this share of its pairs is in the visible kept text.
 _FEWEST_COPIED = 20
 _COPIED = 0.85
@@ -326,15 +328,15 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
 
 
 def headline_above(kept: Flags, content: Floats, page: Columns) -> Flags:
-    """Return the headline, if it repeats the title of the page and kept text follows.
+    """Return the headline, if it is an ``<h1>`` or repeats the title of the page, and kept text follows.
 
-    Gold standards contradict each other about headlines, so their probabilities are unreliable. Only strong evidence
-    against the headline drops it.
+    Gold standards contradict each other about headlines, so their probabilities are unreliable. Names of sites have
+    even lower probabilities.
     """
     result = np.zeros(len(kept), dtype=bool)
     number = page.headline
-    if kept[number:].any() and page.title_share[number] > TITLE_SHARE and content[number] >= STRONG:
-        result[number] = True
+    if kept[number:].any() and content[number] >= _HEADLINE_LEAST:
+        result[number] = page.title_share[number] > TITLE_SHARE or page.within("h1")[number]
     return result
 
 
