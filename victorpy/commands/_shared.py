@@ -77,7 +77,7 @@ def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGro
     add(
         "--headline",
         choices=HEADLINES,
-        help="keep the headline always, never, or if the model keeps it (default: unless it is noise)",
+        help="keep the headline always, never, or if the model does (default: mostly)",
     )
     add("--front-matter", action="store_true", help="begin Markdown with title, author, date and more, as YAML")
 

@@ -123,6 +123,8 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
         clean_listings(root)
     if has_media:
         mark_media(root)
+    if b"<rt" in utf8:  # readings above Japanese and Chinese words, which are not part of the text
+        etree.strip_elements(root, "rt", "rp", with_tail=False)
     tags = UNKNOWN_VOID | {"text"} if wrapper else UNKNOWN_VOID
     bases = root.iter("base") if has_base else ()
     base = next((href for element in bases if (href := element.get("href"))), "")
