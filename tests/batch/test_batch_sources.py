@@ -75,6 +75,23 @@ def test_archive_gives_its_pages_with_record_numbers(tmp_path, name):
     assert {(record.content_type, record.date) for record in records} == {("text/html", "2024-05-06T07:08:09Z")}
 
 
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        (b"HTTP/1.1 404 Not Found", Kind.HTTP_STATUS),
+        (b"HTTP/2 503", Kind.HTTP_STATUS),
+        (b"HTTP/1.1 301 Moved", Kind.HTTP_STATUS),
+        (b"HTTP/1.1 299 Odd", None),
+        (b"HTTP/1.1 4040", None),
+        (b"HTTP/1.1", None),
+    ],
+)
+def test_error_pages_and_redirects_are_skipped(tmp_path, line, kind):
+    message = line + b"\r\nContent-Type: text/html\r\n\r\n" + PAGES[0]
+    write_warc(tmp_path / "crawl.warc", [warc_record("response", url(0), message, "application/http")])
+    assert kinds(read_from_everywhere(tmp_path / "crawl.warc")) == [kind]
+
+
 @warc
 def test_other_records_are_skipped_or_only_counted(tmp_path, name):
     contents = [

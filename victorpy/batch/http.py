@@ -16,6 +16,7 @@ _CHUNK_HEAD = re.compile(rb"\s*0*([0-9a-fA-F]{1,15})(?![0-9a-fA-F])[^\n]*\n")
 _HTML_TYPES = ("text/html", "application/xhtml", "application/vnd.wap.xhtml")
 _LOOKS_LIKE_HTML = re.compile(rb"<(!doctype\s+html|html|head|body|title|meta|div|p|h1|table|script)\b", re.IGNORECASE)
 _SNIFFED = 2048
+_NO_PAGE = re.compile(rb"HTTP/[\d.]+ +([345]\d\d)\b")
 
 
 def split_message(block: bytes) -> tuple[dict[str, str], bytes]:
@@ -36,6 +37,16 @@ def split_message(block: bytes) -> tuple[dict[str, str], bytes]:
             name = field.strip().lower()
             headers[name] = f"{headers[name]}, {value.strip()}" if headers.get(name) else value.strip()
     return headers, block[end.end() :]
+
+
+def error_status(block: bytes) -> str:
+    """Return the status of an HTTP response that is an error or leads elsewhere, or an empty string.
+
+    >>> error_status(b"HTTP/1.1 404 Not Found\\r\\n\\r\\n<p>Gone"), error_status(b"HTTP/1.1 200 OK\\r\\n\\r\\n<p>Tea")
+    ('404', '')
+    """
+    status = _NO_PAGE.match(block)
+    return status[1].decode() if status else ""
 
 
 def codings_of(headers: dict[str, str]) -> tuple[str, ...]:

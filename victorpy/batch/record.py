@@ -31,6 +31,7 @@ class Kind(StrEnum):
     """Why a record was skipped or failed."""
 
     NOT_HTML = "not-html"
+    HTTP_STATUS = "http-status"
     TOO_LARGE = "too-large"
     TOO_SHORT = "too-short"
     UNSURE = "low-confidence"
@@ -50,7 +51,7 @@ class Kind(StrEnum):
         return Status.SKIPPED if self in _SKIPPED else Status.FAILED
 
 
-_SKIPPED = frozenset([Kind.NOT_HTML, Kind.TOO_LARGE, Kind.TOO_SHORT, Kind.UNSURE, Kind.LANGUAGE])
+_SKIPPED = frozenset([Kind.NOT_HTML, Kind.HTTP_STATUS, Kind.TOO_LARGE, Kind.TOO_SHORT, Kind.UNSURE, Kind.LANGUAGE])
 
 
 class Problem(NamedTuple):

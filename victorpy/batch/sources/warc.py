@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from victorpy.batch.http import codings_of, is_html, split_message
+from victorpy.batch.http import codings_of, error_status, is_html, split_message
 from victorpy.batch.record import Kind, Origin, Problem, Record, broken_record, size_problem
 from victorpy.batch.sources import ReadOptions, place_of, source
 from victorpy.batch.sources.expanding import GZIP, ExpandedGzip, expand_gzip, find_bytes, is_padding
@@ -119,7 +119,9 @@ def _page_record(
         if not is_http and content_type.startswith("text/dns"):
             return None  # a crawler's log
         is_page = is_html(content_type, body) or (codings and not content_type)  # encoded HTML cannot be recognized
-        if not is_page:
+        if is_http and (status := error_status(block)):
+            problem = Problem(Kind.HTTP_STATUS, f"an HTTP response with status {status}, not a page")
+        elif not is_page:
             problem = Problem(Kind.NOT_HTML, f"{content_type.partition(';')[0] or 'unknown type'}, not HTML")
     url = entry.headers.get("WARC-Target-URI", "").strip("<>")
     return Record(
