@@ -2,6 +2,7 @@
 
 import gc
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -54,6 +55,13 @@ def test_note_is_written_with_its_reference_and_without_the_link_back():
 def test_note_is_written_without_its_mark(mark):
     page = f"<p>Tea<sup><a href=#fn1 id=r1>1</a></sup> is hot.<p id=fn1>{mark}Or 1 cold. <a href=#r1>↩</a>"
     assert markdown(page) == "Tea[^1] is hot.\n\n[^1]: Or 1 cold.\n"
+
+
+def test_beginning_of_a_page_has_no_notes():
+    document = read_document(NOTE, load_config("default"))
+    for count in range(len(document.blocks)):
+        beginning = replace(document, blocks=document.blocks[:count])
+        assert "Or cold" not in render("markdown", CleanPage(beginning, (Label.PARAGRAPH,) * count))
 
 
 def test_note_that_begins_with_another_number_is_whole():

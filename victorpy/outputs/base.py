@@ -369,10 +369,11 @@ def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:
 def blocks_of(document: Document, elements: Iterable[int]) -> Iterator[Block]:
     """Yield the blocks with text in any of the elements, in order."""
     first, stop = document.elements.first_block, document.elements.stop_block
+    count = len(document.texts)  # the annotation tool writes pages that end before some of their elements
     numbers: list[int] = []
     for element in sorted(elements):
         begin = max(first[element] - 1, 0)  # the element may begin inside a block
-        numbers += range(max(begin, numbers[-1] + 1) if numbers else begin, stop[element])
+        numbers += range(max(begin, numbers[-1] + 1) if numbers else begin, min(stop[element], count))
     for start in range(0, len(numbers), STRIDE):
         yield from document.select(numbers[start : start + STRIDE])
 
