@@ -380,6 +380,8 @@ def test_engine_can_be_switched_off():
         b"<pre>",
         b"<preface><code x>",
         b"<iframe><base>",
+        b"<ruby><RT>",
+        b"<rtc>",
         b"<video ><audio\n>",
         b'<img class="latex">',
         b"<img " + b"x" * 198 + b"math>",

@@ -85,10 +85,10 @@ def is_utf8(bytes page):
 
 
 def rare_tags(bytes page):
-    """Return whether a page may have formulas, listings, pictures or embedded players, and a base address."""
+    """Return whether a page may have formulas, listings, pictures or players, a base address, and ruby text."""
     cdef const char *stop = <const char *>page + len(page)
     cdef const char *tag = page
-    cdef bint formulas = False, listings = False, players = False, base = False
+    cdef bint formulas = False, listings = False, players = False, base = False, ruby = False
     cdef int first
     while True:
         tag = <const char *>memchr(tag, b"<", stop - tag)
@@ -111,6 +111,8 @@ def rare_tags(bytes page):
             players = players or is_tag(tag, stop, b"audio", 5)
         elif first == b"b":
             base = base or is_tag(tag, stop, b"base", 4)
+        elif first == b"r":
+            ruby = ruby or is_tag(tag, stop, b"rt", 2)
         elif first == b"i":
             players = players or is_tag(tag, stop, b"iframe", 6)
             formulas = formulas or (is_tag(tag, stop, b"img", 3) and names_tex(tag + 3, stop, 200))
@@ -119,7 +121,7 @@ def rare_tags(bytes page):
                 formulas = names_tex(tag + 4, stop, 60)
         elif first == b"d":
             formulas = formulas or (is_tag(tag, stop, b"div", 3) and names_tex(tag + 3, stop, 60))
-    return formulas, listings, players, base
+    return formulas, listings, players, base, ruby
 
 
 cdef inline bint is_tag(const char *tag, const char *stop, const char *name, int length) noexcept:

@@ -64,6 +64,7 @@ _RARE_TAGS = [
         rb"<(?:pre|code)(?![a-z0-9])",
         rb"<(?:iframe|video|audio|picture)(?![a-z0-9])",
         rb"<base(?![a-z0-9])",
+        rb"<rt(?![a-z0-9])",
     )
 ]
 _C1_REFERENCE = re.compile(b"&#(1[2-5][0-9]);")
@@ -116,14 +117,14 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
     if not url.strip():
         links = _each(root, "link")
         url = next((link.get("href") or "" for link in links if link.get("rel", "").lower() == "canonical"), "")
-    has_formulas, has_listings, has_media, has_base = rare
+    has_formulas, has_listings, has_media, has_base, has_ruby = rare
     if has_formulas:
         write_formulas(root)
     if has_listings:
         clean_listings(root)
     if has_media:
         mark_media(root)
-    if b"<rt" in utf8:  # readings above Japanese and Chinese words, which are not part of the text
+    if has_ruby:  # readings above Japanese and Chinese words, which are not part of the text
         etree.strip_elements(root, "rt", "rp", with_tail=False)
     tags = UNKNOWN_VOID | {"text"} if wrapper else UNKNOWN_VOID
     bases = root.iter("base") if has_base else ()
@@ -209,7 +210,7 @@ def _data_attributes(read: frozenset[str]) -> list[bytes]:
 
 
 def _rare_tags(utf8: bytes) -> tuple[bool, ...]:
-    """Return whether a page may have formulas, listings, pictures or embedded players, and a base address."""
+    """Return whether a page may have formulas, listings, pictures or players, a base address, and ruby text."""
     return tuple(pattern.search(utf8) is not None for pattern in _RARE_TAGS)
 
 
