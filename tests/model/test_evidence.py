@@ -1146,6 +1146,7 @@ TABLE = "<table><tr><th>a<th>b<tr><td>c<td>d</table>"
         ("<p>Some tea costs</p><p>(1)</p>", [0.06, 0.06], [0, 3]),
         (f"<figure>{TABLE}<figcaption>tea</figcaption></figure>", [0.06] * 5, [0, 1, 2, 3, 4, 5, 6]),
         (f"<form>{TABLE}</form>", [0.06] * 4, [0, 5]),
+        (TABLE.replace("<td>", "<td><a href=/>tea and "), [0.06] * 4, [0, 5]),  # teasers
         ("<div class='alert alert-info'><p>Note<p>Hot.</div>", [0.06] * 2, [0, 1, 2, 3]),
         ("<div class='alert-bar'><p>Note<p>Hot.</div>", [0.06] * 2, [0, 3]),
         ("<details><summary>More</summary><p>Hot.<p><a href=/>Links of a menu</a></details>", [0.06] * 3, [0, 1, 2, 4]),

@@ -296,8 +296,8 @@ def was_trained_on(model: str, meta: Mapping[str, Any], data: str) -> bool | Non
     """Whether a model was trained on a data set; None if its training data is not recorded.
 
     >>> meta = {"training": {"data": ["wcxb", "cleaneval:dev"]}}
-    >>> [was_trained_on("my", meta, data) for data in ("wcxb:dev", "wcxb:test", "cleaneval:final")]
-    [True, False, False]
+    >>> [was_trained_on("my", meta, data) for data in ("wcxb:dev", "wcxb:test", "cleaneval:final", "wcxb:wcxb")]
+    [True, False, False, True]
     """
     recorded = meta.get("training", {}).get("data")
     if not recorded or not isinstance(recorded, list):
@@ -305,6 +305,8 @@ def was_trained_on(model: str, meta: Mapping[str, Any], data: str) -> bool | Non
     if recorded is None:
         return None
     kind, _, name = data.partition(":")
+    if name == kind:  # the directory above the parts of a set, which contains the part that was recorded
+        return any(entry.partition(":")[0] == kind for entry in map(str, recorded))
     return data in recorded or (kind in recorded and name != HELD_OUT)
 
 

@@ -263,8 +263,10 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
     is_unit &= ~(page.within("form") | page.within("nav") | page.within("aside") | page.within("button"))
     for number in set(following.tolist()):
         first, stop = numbers[number - 1] + 1, numbers[number]
-        if page.words[first:stop] @ ~is_unit[first:stop] <= _MOST_OTHER_WORDS:
-            result[first:stop] = is_unit[first:stop] & (content[first:stop] >= STRONG)
+        words, in_unit = page.words[first:stop], is_unit[first:stop]
+        is_linked = page.link_words[first:stop] @ in_unit > 0.5 * (words @ in_unit)  # teasers in a table
+        if not is_linked and words @ ~in_unit <= _MOST_OTHER_WORDS:
+            result[first:stop] = in_unit & (content[first:stop] >= STRONG)
     return result
 
 
