@@ -1,6 +1,6 @@
 """Use victorpy as a step of a datatrove pipeline: it replaces the HTML of each document by clean text.
 
-    pip install victor-clean datatrove orjson
+    pip install . datatrove orjson
     python examples/datatrove_step.py pages.jsonl.gz clean/        # without arguments it cleans two pages of its own
 
 The lines of the input have `html` and `url`. Pages that are empty or fail are dropped and counted by reason. A page

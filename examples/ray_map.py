@@ -1,6 +1,6 @@
 """Use victorpy in Ray Data: map_batches cleans the pages in the rows of a dataset.
 
-    pip install victor-clean 'ray[data]'
+    pip install . 'ray[data]'
     python examples/ray_map.py pages.parquet clean/        # without arguments it cleans three pages of its own
 
 The rows of the input have `html` and `url`; each gives one row with `status`, `kind` and `reason`. The model is loaded
