@@ -17,7 +17,7 @@ from lxml import etree
 
 from victorpy.base.unicode import xml_text
 
-# Class names of formulas, by tag. The empty tag stands for all elements.
+# Class names of formulas, by tag. The empty tag is for all other elements.
 _CLASSES = {
     "img": re.compile(r"(?<!\S)latex(?!\S)|mwe-math|math notranslate"),
     "span": re.compile(r"math (?:inline|display|notranslate)"),
