@@ -11,7 +11,7 @@ from victorpy import Cleaner
 from victorpy.batch import plan as plan_module
 from victorpy.batch.plan import Dedup, Limits, Plan
 from victorpy.batch.sources import ReadOptions
-from victorpy.commands import Arguments, Parser, clean
+from victorpy.commands import Arguments, Parser, _names_many_pages, clean
 from victorpy.commands._shared import plan_of
 from victorpy.errors import ConfigError, VictorError
 from victorpy.methods import Method, _load_cleaner
@@ -132,3 +132,19 @@ def test_each_option_changes_one_setting(options, change):
     usual = plan_from()
     assert usual == Plan(format=None, limits=Limits(3))  # `run` sets the default format
     assert plan_from(*options) == replace(usual, **change)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("crawl.warc.gz -o clean/", True),
+        ("pages/ -o corpus.jsonl.gz/", True),
+        ("-j 2 crawl.jsonl.zst", True),
+        ("page.html -f jsonl -o page.jsonl", False),
+        ("crawl.warc.gz -o corpus.parquet/ --without facts", False),
+        ("crawl.warc.gz --help", False),
+        ("parquet/page.html", False),
+    ],
+)
+def test_server_of_workers_starts_early_for_many_pages(arguments, expected):
+    assert _names_many_pages(arguments.split()) is expected

@@ -25,7 +25,7 @@ from victorpy.sites.grouping import site_of
 
 _DIGITS = 6  # decimal places of a probability
 
-_SMALL_PAGE = """<div itemscope itemtype="http://schema.org/Article"></div><h1>Tea</h1><p>17 toukokuuta 2024</p>
+_SMALL_PAGE = """<div itemscope itemtype="http://schema.org/Article"></div><h1>Tea</h1><p>17 May 2024</p>
 <p>Tea is made by pouring hot water over the leaves of the tea bush. It is drunk hot or cold, with milk or lemon, in the
 morning and in the afternoon, all over the world.</p>"""
 

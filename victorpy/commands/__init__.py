@@ -144,6 +144,10 @@ def _run(name: str, arguments: Sequence[str] | None, program: str | None) -> int
     if name == "clean" and "numpy" not in sys.modules:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting numpy's threads takes longer than cleaning a page
     try:
+        if name == "clean" and _names_many_pages(sys.argv[1:] if arguments is None else arguments):
+            from victorpy.batch.local.pool import start_server
+
+            start_server(metadata=True)  # it starts while this process imports the command
         command = _load_command(name)
         description, epilog = _description(command)
         parser = Parser(parsed.program, description, parsed.as_typed(epilog))
@@ -164,6 +168,14 @@ def _run(name: str, arguments: Sequence[str] | None, program: str | None) -> int
         place = f"{error.filename}: " if error.filename else ""
         parsed.say(f"{place}{error.strerror or error}")
         return EXIT_USAGE
+
+
+def _names_many_pages(arguments: Sequence[str]) -> bool:
+    """Whether there seem to be workers that read metadata. A wrong guess only costs some time."""
+    is_likely = not {"-h", "--help", "facts"}.intersection(arguments)
+    pairs = zip(["", *arguments], arguments, strict=False)
+    inputs = (name for option, name in pairs if option not in {"-o", "--output"} or name.endswith("/"))
+    return is_likely and any(re.search(r"\.(warc|jsonl|ndjson|parquet)\b", name) for name in inputs)
 
 
 def _load_command(name: str) -> ModuleType:

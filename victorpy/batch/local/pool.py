@@ -16,13 +16,15 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from victorpy.base.child import limit_memory, worker_variables
 from victorpy.batch.local.signals import waiting
-from victorpy.batch.plan import Limits
 from victorpy.batch.record import Kind, Problem
 from victorpy.errors import VictorError
+
+if TYPE_CHECKING:
+    from victorpy.batch.plan import Limits
 
 Report = Callable[[Any], None]
 
@@ -323,10 +325,11 @@ class Workers:
             self._stop(number)
 
 
-def start_server(preload: str = "victorpy.batch.local.stretches") -> Any:
-    """Start the server that starts workers, unless it runs. It imports `preload`, which all workers share.
+def start_server(metadata: bool = False) -> Any:
+    """Start the server that starts workers, unless it runs. It loads what all workers share, and what metadata needs.
 
-    Does not wait for the server. Returns the context for new processes.
+    Does not wait for the server. Returns the context for new processes. Importing this module is fast, so that the
+    server can start before the main process imports the rest.
     """
     import multiprocessing
 
@@ -335,7 +338,7 @@ def start_server(preload: str = "victorpy.batch.local.stretches") -> Any:
     from multiprocessing.forkserver import ensure_running
 
     context: Any = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([preload])
+    context.set_forkserver_preload([f"victorpy.batch.local.{'preload' if metadata else 'stretches'}"])
     with _worker_environment():
         ensure_running()
     return context

@@ -81,7 +81,7 @@ def run_plan(
     """
     plan.check()
     if guarded and plan.wants_metadata:
-        start_server("victorpy.batch.local.preload")
+        start_server(metadata=True)
     if seen is None and plan.retry is None:
         seen = survey(plan.inputs)
     total, in_bytes = None, False
