@@ -3,14 +3,15 @@
     python -m benchmarks.left_out --data wcxb:DIR dragnet:DIR l3s:DIR pages:A,pages:B --configs default mine.conf
 
 Each argument of --data is a data set, or several sets joined by commas, which are left out together because they have
-sites or a style in common. The verticals of SWDE are left out half by half. The trees of each config are trained on
-everything else, and the pages of the sets are cleaned with them.
+sites or a style in common. The verticals of SWDE are left out half by half. The trees and the net of each config are
+trained on everything else, and the pages of the sets are cleaned with them. The sets of --always are trained on every
+time and not measured.
 
 The score of a set is the mean word F1 of its pages. In scripts without spaces a letter counts as a word. Headlines,
 bylines and comments are dropped where the gold of a set has none (`WITHOUT`). Sets whose gold is only a part of the
 content (values, recipes) show the share of the gold that is kept and the share of the page's words that is removed.
 The row `mean` is the mean over all sets with F1: this number decides which config is better. Differences to the first
-config are means over pages with their standard errors.
+config are means over pages, or over sets in the last row, with their standard errors.
 
 Training uses all pages; --step N measures on every N-th page. With --cache DIR, scores are stored by set and method,
 and only missing ones are computed. Delete the directory after changes of the code.
@@ -111,9 +112,8 @@ def score(text: str, page: LabelledPage) -> Row:
     return sum(value in kept for value in values) / max(len(values), 1), removed
 
 
-def train(parts: Sequence[Part], columns: dict[int, Columns], config: Config) -> Evidence:
-    """Train the trees of a config on the pages of the parts."""
-    pages = [page for part in parts for page in part.pages]
+def train(pages: Sequence[LabelledPage], columns: dict[int, Columns], config: Config) -> Evidence:
+    """Train the trees and the net of a config on pages."""
     fitted = fit_evidence(
         [columns[id(page)] for page in pages],
         [np.array([label.is_content for label in page.labels]) for page in pages],
@@ -121,6 +121,7 @@ def train(parts: Sequence[Part], columns: dict[int, Columns], config: Config) ->
         config,
         partial(print, file=sys.stderr, flush=True),
         [page.weights for page in pages],
+        with_findings=False,
     )
     return fitted.evidence
 
@@ -137,17 +138,22 @@ def clean(page: LabelledPage, columns: Columns, evidence: Evidence, config: Conf
     return "\n".join(block.text for block, keep in zip(page.document.blocks, kept, strict=True) if keep)
 
 
-def score_config(parts: Sequence[Part], config: Config, name: str, store: Store) -> None:
-    """Score a config on every part, with trees that were trained on the other families."""
-    training = sorted((part.name, len(part.pages)) for part in parts)
+def score_config(
+    parts: Sequence[Part], always: Sequence[LabelledPage], config: Config, name: str, store: Store
+) -> None:
+    """Score a config on every part, with trees that were trained on the other families and on the pages of `always`."""
+    families = sorted((part.family, part.name, len(part.pages)) for part in parts)
+    training = [*families, *sorted(Counter(set_name(page.data) for page in always).items())]
     settings = f"{config.text()}{load_tree_template(config).lines}{training}"
     key = f"{name}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
     missing = [part for part in parts if not store.load(part, name, key)]
-    columns = {id(page): Columns(page.document, config) for part in parts for page in part.pages if missing}
+    pages = [*always, *(page for part in parts for page in part.pages)]
+    columns = {id(page): Columns(page.document, config) for page in pages if missing}
     for family in dict.fromkeys(part.family for part in missing):
         left_out = [part for part in parts if part.family == family]
         print(f"{name}: without {', '.join(part.name for part in left_out)}", file=sys.stderr, flush=True)
-        evidence = train([part for part in parts if part.family != family], columns, config)
+        others = [page for part in parts if part.family != family for page in part.pages]
+        evidence = train([*others, *always], columns, config)
         for part in left_out:
             without = WITHOUT.get(part.name) or WITHOUT.get(part.name.partition(":")[0], ())
             rows = [score(clean(page, columns[id(page)], evidence, config, without), page) for page in part.measured]
@@ -222,19 +228,33 @@ def show(part: Part, method: str, first: str, is_config: bool) -> str:
     return text
 
 
+def show_mean(parts: Sequence[Part], method: str, first: str, is_config: bool) -> str:
+    """Return the mean over sets, and for configs the difference to the first config."""
+    text = f"{np.mean([np.mean(part.scores[method], axis=0)[0] for part in parts]):.4f}"
+    if is_config and method != first:
+        differences = [np.subtract(part.scores[method], part.scores[first])[:, 0] for part in parts]
+        error = np.sqrt(sum(values.var() / len(values) for values in differences)) / len(parts)
+        text += f" ({np.mean([values.mean() for values in differences]):+.4f} ± {error:.4f})"
+    return text
+
+
 def main() -> None:
     """Print one line per set and one column per config and other cleaner."""
     parser = make_parser(__doc__)
+    parser.add_argument("--always", nargs="*", default=[], metavar="KIND:DIR", help="sets that are never left out")
     parser.add_argument("--configs", nargs="*", default=["default"], metavar="CONFIG")
     parser.add_argument("--peers", action="store_true", help="also score the other cleaners that are installed")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="store scores here, and reuse them")
     arguments = parser.parse_args()
-    parts = read_parts(arguments.data, load_config("default"), arguments.step)
+    config = load_config("default")
+    parts = read_parts(arguments.data, config, arguments.step)
+    always = load_gold(arguments.always, config, partial(print, file=sys.stderr))
+    always = [page for page in always if page.document.blocks]
     if len({part.family for part in parts}) < 2:
         raise DataError("--data needs at least two data sets, because one is left out")
     store = Store(arguments.cache)
     for name in arguments.configs:
-        score_config(parts, load_config(name), name, store)
+        score_config(parts, always, load_config(name), name, store)
     peers = [name for name in PEERS if name in installed_peers()] if arguments.peers else []
     peers += ["trafilatura(comments=no)"] if "trafilatura" in peers else []
     for name in peers:
@@ -245,8 +265,8 @@ def main() -> None:
         cells = [show(part, name, methods[0], name in arguments.configs) for name in methods]
         rows.append([part.name, len(part.measured), *cells])
     complete = [part for part in parts if not part.is_partial]
-    means = [np.mean([np.mean(part.scores[name], axis=0)[0] for part in complete]) for name in methods]
-    rows.append(["mean", sum(len(part.measured) for part in complete), *(f"{mean:.4f}" for mean in means)])
+    means = [show_mean(complete, name, methods[0], name in arguments.configs) for name in methods]
+    rows.append(["mean", sum(len(part.measured) for part in complete), *means])
     print(table(["left out", "pages", *methods], rows))
 
 

@@ -728,6 +728,17 @@ def test_each_page_gets_log_odds_for_each_block(small, one_site):
 
 
 @pytest.mark.slow
+def test_training_without_findings_gives_the_same_evidence(small):
+    said = []
+    full = fit_evidence(*material(small), small.config)
+    short = fit_evidence(*material(small), small.config, said.append, with_findings=False)
+    assert short.findings == []
+    assert "evidence: layer 1 of 2, fold 1 of 2" in said and "evidence: layer 2 of 2, fold 1 of 2" not in said
+    for page in material(small)[0]:
+        assert full.evidence.judge(page).log_odds.tolist() == short.evidence.judge(page).log_odds.tolist()
+
+
+@pytest.mark.slow
 def test_training_log_odds_come_from_trees_trained_on_other_sites(small, tmp_path):
     """Turn a site's labels round: what is found on its own pages stays, and what is found on others changes.
 
