@@ -211,6 +211,15 @@ def test_captions_are_beside_a_picture(cleaner):
         assert kept in without
 
 
+def test_captions_are_added_with_their_images(everything):
+    dropped = ("A cup of", "Green tea is not")  # the figure, and a long paragraph beside it
+    labels = (Label.OTHER if text.startswith(dropped) else Label.PARAGRAPH for text in everything.document.texts)
+    page = replace(everything, labels=tuple(labels))
+    assert "tea.jpg" not in page.to("markdown")
+    added = choose_parts(page, Parts.of(include="captions")).to("markdown")
+    assert "/tea.jpg)\n\nA cup of green tea" in added
+
+
 def test_prices_and_ratings_are_no_bylines(cleaner):
     offer = '<p class="byline">By Ann Lee</p><div class="meta">Now £42.00 GBP</div><div class="meta">318 votes</div>'
     page = PAGE.replace('<p class="byline">By Ann Lee, 17 May 2024</p>', offer)

@@ -381,6 +381,8 @@ def test_engine_can_be_switched_off():
         b"<preface><code x>",
         b"<iframe><base>",
         b"<ruby><RT>",
+        b"<p><Q>",
+        b"<quote>",
         b"<rtc>",
         b"<video ><audio\n>",
         b'<img class="latex">',

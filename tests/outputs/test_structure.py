@@ -74,7 +74,7 @@ def test_dropped_note_is_written_with_its_reference_unless_a_person_dropped_it()
     assert "[^1]" not in render("markdown", page_of(NOTE, labels=labels))
     page = page_of(NOTE, labels=labels, by_method=True)
     assert render("markdown", page) == "Tea[^1] is hot.\n\n[^1]: Or cold.\n"
-    assert page.text == "Tea1 is hot.\n"
+    assert page.text == "Tea[1] is hot.\n"
     assert "cold" not in render("markdown", page_of(NOTE, labels=["other", "other"], by_method=True))
 
 

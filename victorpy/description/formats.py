@@ -10,17 +10,15 @@ from typing import Any
 from victorpy.base.parameters import parse_settings
 from victorpy.description.record import DocView, Parameters, category_model, describe
 from victorpy.description.terms import check_packages
-from victorpy.document import STRIDE
 from victorpy.outputs import CleanPage
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.outputs.csv import csv_row
 from victorpy.outputs.markdown import front_matter, render_markdown
 from victorpy.outputs.structure import Structure
-from victorpy.outputs.tables import Part, parts
 from victorpy.outputs.xml import CORPUS, Header, write_tei
 
-Writer = Callable[[DocView, CleanPage, Sequence[Part] | None], str]
-"""Writes a record. Receives the parts of the content, unless the page is so large that they are created when used."""
+Writer = Callable[[DocView, CleanPage], str]
+"""Writes a record."""
 
 _FIELDS = tuple(field.name for field in fields(DocView))
 _ELSEWHERE = frozenset(["content", "title", "language", "confidence", "losses"])
@@ -34,9 +32,8 @@ def record_output(
     """Make an output format from a function that writes records."""
 
     def tabulate(page: CleanPage) -> tuple[str, dict[str, Any]]:
-        page_parts = [*parts(page)] if len(page.labels) <= STRIDE else None
-        record = describe(page, parameters, page_parts)
-        return write(record, page, page_parts), record.fields()
+        record = describe(page, parameters)
+        return write(record, page), record.fields()
 
     def configure(settings: Sequence[str]) -> Output:
         chosen = Parameters(**parse_settings(name, Parameters, settings))
@@ -61,18 +58,18 @@ def record_output(
     )
 
 
-def write_json(record: DocView, page: CleanPage, page_parts: Sequence[Part] | None) -> str:
+def write_json(record: DocView, page: CleanPage) -> str:
     """Write a line of JSON."""
     return json.dumps(record.fields(), ensure_ascii=False) + "\n"
 
 
-def write_markdown(record: DocView, page: CleanPage, page_parts: Sequence[Part] | None) -> str:
+def write_markdown(record: DocView, page: CleanPage) -> str:
     """Write the content as Markdown below the other fields as YAML."""
     about = {name: value for name, value in record.fields().items() if name != "content"}
-    return front_matter(about) + render_markdown(page, page_parts)
+    return front_matter(about) + render_markdown(page)
 
 
-def write_csv(record: DocView, page: CleanPage, page_parts: Sequence[Part] | None) -> str:
+def write_csv(record: DocView, page: CleanPage) -> str:
     """Write a row. Lists are joined by semicolons, and links and images are given by their addresses only."""
     cells = []
     for value in record.fields().values():
@@ -83,7 +80,7 @@ def write_csv(record: DocView, page: CleanPage, page_parts: Sequence[Part] | Non
     return csv_row(cells)
 
 
-def write_tei_record(record: DocView, page: CleanPage, page_parts: Sequence[Part] | None) -> str:
+def write_tei_record(record: DocView, page: CleanPage) -> str:
     """Write a TEI document with the record in its header."""
     terms = {
         "type": [record.type],
@@ -101,7 +98,7 @@ def write_tei_record(record: DocView, page: CleanPage, page_parts: Sequence[Part
         terms,
         {"relevant": record.links, "content": record.main_links, "images": record.images},
     )
-    return write_tei(header, Structure.of(page, page_parts))
+    return write_tei(header, Structure.of(page))
 
 
 for _name, _suffix, _description, _write, _header in (

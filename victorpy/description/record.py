@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -15,7 +14,6 @@ from victorpy.description.tag_tree import TagTree, Thresholds, Type, content_tre
 from victorpy.description.weights import SPREAD, feature_vector, keywords
 from victorpy.document import Metadata
 from victorpy.outputs import CleanPage
-from victorpy.outputs.tables import Part
 from victorpy.outputs.text import render_text
 from victorpy.page.sections import section
 
@@ -80,13 +78,11 @@ class DocView:
         return values
 
 
-def describe(
-    page: CleanPage, parameters: Parameters | None = None, page_parts: Sequence[Part] | None = None
-) -> DocView:
-    """Return the record of a cleaned page. Pass parts of it if you have computed them already."""
+def describe(page: CleanPage, parameters: Parameters | None = None) -> DocView:
+    """Return the record of a cleaned page."""
     chosen = parameters or Parameters()
     metadata = page.metadata or Metadata(title=page.document.title, url=page.document.url)
-    text = render_text(page, page_parts)
+    text = render_text(page)
     losses = page.document.losses
     if len(page.labels) > MOST_BLOCKS:
         losses += (f"keywords, abstract and links come from the first {MOST_BLOCKS:,} of {len(page.labels):,} blocks",)

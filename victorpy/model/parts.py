@@ -151,7 +151,8 @@ def choose_parts(
 ) -> CleanPage:
     """Return the page with the parts that the user has chosen.
 
-    Blocks of all other parts keep their labels. Images stay, unless they are in a comment or a table that is dropped.
+    Blocks of all other parts keep their labels. Images stay, unless they are in a comment or a table that is dropped,
+    and the images of added comments and captions are added.
     """
     if not (parts.included or parts.excluded or parts.headline):
         return page
@@ -163,7 +164,7 @@ def choose_parts(
     added = dict.fromkeys(_additions(page, roles, parts), Label.PARAGRAPH)
     image_labels = _relabelled(
         page.image_labels or page.labels,
-        {number: label for number, label in added.items() if roles[number] is Role.COMMENT},
+        {number: label for number, label in added.items() if roles[number] in {Role.COMMENT, Role.CAPTION}},
         {number for number in dropped if roles[number] is Role.COMMENT},
     )
     headline = _numbers(roles, Role.HEADLINE)

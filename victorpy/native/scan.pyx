@@ -85,10 +85,10 @@ def is_utf8(bytes page):
 
 
 def rare_tags(bytes page):
-    """Return whether a page may have formulas, listings, pictures or players, a base address, and ruby text."""
+    """Return whether a page may have formulas, listings, pictures or players, a base address, ruby text, and quotes."""
     cdef const char *stop = <const char *>page + len(page)
     cdef const char *tag = page
-    cdef bint formulas = False, listings = False, players = False, base = False, ruby = False
+    cdef bint formulas = False, listings = False, players = False, base = False, ruby = False, quotes = False
     cdef int first
     while True:
         tag = <const char *>memchr(tag, b"<", stop - tag)
@@ -113,6 +113,8 @@ def rare_tags(bytes page):
             base = base or is_tag(tag, stop, b"base", 4)
         elif first == b"r":
             ruby = ruby or is_tag(tag, stop, b"rt", 2)
+        elif first == b"q":
+            quotes = quotes or is_tag(tag, stop, b"q", 1)
         elif first == b"i":
             players = players or is_tag(tag, stop, b"iframe", 6)
             formulas = formulas or (is_tag(tag, stop, b"img", 3) and names_tex(tag + 3, stop, 200))
@@ -121,7 +123,7 @@ def rare_tags(bytes page):
                 formulas = names_tex(tag + 4, stop, 60)
         elif first == b"d":
             formulas = formulas or (is_tag(tag, stop, b"div", 3) and names_tex(tag + 3, stop, 60))
-    return formulas, listings, players, base, ruby
+    return formulas, listings, players, base, ruby, quotes
 
 
 cdef inline bint is_tag(const char *tag, const char *stop, const char *name, int length) noexcept:

@@ -14,12 +14,12 @@ cdef object LIST = Label.LIST, PARAGRAPH = Label.PARAGRAPH, CONTINUATION = Label
 def plain_text(Page page not None, tuple labels not None, tidy not None, str signs not None, str invisible not None):
     """Return the kept text of a page, or None if part of it is in a table or listing. Twin of `render_text`.
 
-    `tidy` returns the text of a block that may contain signs of links or control characters, given its number. `signs`
-    are the characters that such links begin or end with.
+    `tidy` returns the text of a block that may contain signs of links, marks of notes or control characters, given its
+    number. `signs` are the characters that such links begin or end with.
     """
     cdef int block, element, pieces, count = <int>page.block_element.size(), previous = -1
-    cdef bint is_heading, has_text = False
-    cdef int tag
+    cdef bint is_heading, has_text = False, has_marks = page.has_tag("sup")
+    cdef int tag, raised = page.tag_numbers.get("sup", -1)
     cdef vector[int] in_heading, structured
     cdef str text
     cdef list written = [], segment = []
@@ -53,8 +53,9 @@ def plain_text(Page page not None, tuple labels not None, tidy not None, str sig
             element = page.parent[element]
         text = page.texts[block]
         pieces = page.block_start[block + 1] - page.block_start[block]
-        if has_controls(text) or (
-            pieces > 1 and (is_heading or (text and (text[0] in signs or text[len(text) - 1] in signs)))
+        if has_controls(text) or (is_heading and len(text) <= 2) or (
+            pieces > 1 and (is_heading or (text and (text[0] in signs or text[len(text) - 1] in signs))
+                            or (has_marks and has_piece_in(page, block, raised)))
         ):
             text = tidy(block)
         if segment:
@@ -67,6 +68,18 @@ def plain_text(Page page not None, tuple labels not None, tidy not None, str sig
         has_text = has_text or is_visible(text, invisible)
         previous = block
     return "".join([*written, "\n"]) if written else ""
+
+
+cdef bint has_piece_in(Page page, int block, int tag) noexcept:
+    """Whether a piece of a block is inside an element with a tag, which is inside the block."""
+    cdef int i, element
+    for i in range(page.block_start[block] + 1, page.block_start[block + 1]):
+        element = page.texts_[i].element
+        while element > page.block_element[block]:
+            if page.element_tag[element] == tag:
+                return True
+            element = page.parent[element]
+    return False
 
 
 cdef bint is_in(int tag, vector[int] &tags) noexcept:

@@ -304,14 +304,17 @@ class KeptBlocks:
             blocks = [block if spans is None else block.keeping(spans) for block, spans in pairs]
         if page.by_method:
             document = page.document
-            blocks = [block if len(block.pieces) == 1 else _without_link_signs(block, document) for block in blocks]
+            blocks = [
+                block if len(block.pieces) == 1 and len(block.text) > 2 else _without_link_signs(block, document)
+                for block in blocks
+            ]
         return [*zip(blocks, [page.labels[number] for number in numbers], strict=True)]
 
 
 def _without_link_signs(block: Block, document: Document) -> Block:
     """Remove links to a heading itself, to an editor, and from a note back to the text.
 
-    A block that is only a link to an editor becomes empty; any other block keeps at least one link.
+    A block that is only a link to an editor or a sign of a heading becomes empty; others keep at least one link.
     """
     is_heading = not HEADINGS.isdisjoint(block.containers)
     text = block.text
@@ -319,12 +322,13 @@ def _without_link_signs(block: Block, document: Document) -> Block:
         return block
     elements = document.elements
     stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
+    is_only_sign = is_heading and text.strip() in LINK_SIGNS
     spans = []
     is_editor = True
     for piece, stop in zip(block.pieces, stops, strict=True):
         link = elements.ancestor(piece.element, ["a"])
         name, href = "", ""
-        if link > block.element:
+        if link > block.element or (is_only_sign and link >= 0):
             attributes = document.attributes_of(link)
             name, href = attributes.get("class", ""), attributes.get("href", "")
         around = document.attributes_of(elements.parent[piece.element]).get("class", "")
@@ -337,7 +341,9 @@ def _without_link_signs(block: Block, document: Document) -> Block:
         if not is_sign and not is_edit_link:
             spans.append((piece.start, stop))
     tidy = block.keeping(tuple(spans)) if len(spans) < len(block.pieces) else block
-    return tidy._replace(text=tidy.text.rstrip()) if tidy.text.strip() or is_editor else block
+    if not tidy.text.strip() and not is_editor and not is_only_sign:
+        return block
+    return tidy._replace(text=tidy.text.rstrip(), pieces=tidy.pieces or block.pieces[:1])
 
 
 def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:

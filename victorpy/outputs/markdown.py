@@ -17,11 +17,11 @@ from victorpy.document import Label, Metadata
 from victorpy.outputs.base import OUTPUTS, CleanPage, Output, Segment, output
 from victorpy.outputs.images import Image
 from victorpy.outputs.structure import Place, Places, Run, Structure, count_shared
-from victorpy.outputs.tables import Cell, Part, Table
+from victorpy.outputs.tables import Cell, Table
 
 # Characters with a meaning anywhere in a line, such as an underscore at the edge of a word, or a tilde that may end
 # GitHub's strikethrough. Every alternative starts with a literal character, which makes the search fast.
-_SPECIAL = re.compile(r"\\|`|\*|\[|\]|<|&(?=#?\w+;)|_(?:(?![^\W_])|(?<![^\W_]_))|~(?:(?=~)|(?<=\w~)|(?<!\s~)(?!\w))")
+_SPECIAL = re.compile(r"\\|`|\*|\[|\]|<|&(?=#?\w+;)|_(?:(?![^\W_])|(?<![^\W_]_))|~(?:(?=~)|(?<=\w~)|(?<=\S~)(?!\w))")
 _UNESCAPED_PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
 # Line starts that mean a heading, quotation, list item, rule or table, or that underline the previous line.
 _LINE_START = re.compile(
@@ -86,9 +86,9 @@ def _facts(page: CleanPage) -> dict[str, Any]:
 
 
 @output("markdown", ".md", joins=True, is_titled=True, configure=_configure)
-def render_markdown(page: CleanPage, page_parts: Sequence[Part] | None = None) -> str:
+def render_markdown(page: CleanPage) -> str:
     """Markdown: headings, lists, tables, links, emphasis, code and quotes."""
-    structure = Structure.of(page, page_parts)
+    structure = Structure.of(page)
     written: list[str] = []
     previous: Places = ()
     markers: _Markers = {}

@@ -18,7 +18,6 @@ from victorpy.document import STRIDE, Block, Document, Elements, Label, Piece
 from victorpy.outputs.base import HEADINGS, CleanPage, KeptBlocks, Segment, blocks_of, joint, safe_link
 from victorpy.outputs.images import Image, find_captions, find_images
 from victorpy.outputs.notes import NO_NOTES, Notes, find_notes
-from victorpy.outputs.tables import Part as TextPart
 from victorpy.outputs.tables import Table, parts
 from victorpy.page.markup import pieces
 
@@ -152,8 +151,8 @@ class Structure:
     parts: Iterable[Part]
 
     @classmethod
-    def of(cls, page: CleanPage, page_parts: Iterable[TextPart] | None = None) -> Structure:
-        """Find the notes and images of a page. Pass its segments and tables if they are already available.
+    def of(cls, page: CleanPage) -> Structure:
+        """Find the notes and images of a page.
 
         Kept text brings its attachments with it, unless a person labelled the page: the text of a note with its
         reference, and the caption with its image. The parts of large pages are created one after another.
@@ -174,8 +173,8 @@ class Structure:
         attached = {number for number in attached if not page.labels[number].is_content}
         if attached:
             labels = (Label.PARAGRAPH if number in attached else label for number, label in enumerate(page.labels))
-            page, page_parts = replace(page, labels=tuple(labels)), None
-        found: Iterable[Part] = parts(page) if page_parts is None else page_parts
+            page = replace(page, labels=tuple(labels))
+        found: Iterable[Part] = parts(page)
         if notes.inline:
             found = _without_inline_notes(found, notes, document.elements)
         if images:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from victorpy.document import Block, Document, Elements, Label
+from victorpy.document import Block, Document, Elements, Label, Piece
 from victorpy.outputs.base import HEADINGS, CleanPage, KeptBlocks, LabelledBlock, Segment, join_blocks
 from victorpy.page.markup import pieces
 
@@ -32,6 +32,7 @@ MOST_CELLS = 10_000
 _CELL_TAGS = frozenset(["td", "th"])
 _MAX_COLUMNS = 100  # spans reach no further
 _NUMBER = re.compile("[0-9]{1,6}")
+_MARK = re.compile(r"(\s*)([\w*†‡§]{1,4})(\s*)")  # of a note
 _BOLD = HEADINGS | {"b", "strong"}
 
 # Control characters are on pages by accident, mostly as Windows-1252 bytes that were decoded as Latin-1. Browsers show
@@ -96,41 +97,51 @@ class Table(NamedTuple):
 Part = Segment | Table
 
 
-def parts(page: CleanPage) -> Iterator[Part]:
-    """Yield the segments and data tables of a page, without control characters and invisible segments."""
+def parts(page: CleanPage, marks: bool = False) -> Iterator[Part]:
+    """Yield the segments and data tables of a page, without control characters and invisible segments.
+
+    With `marks`, those of notes are in brackets, because plain text would join them to the word before.
+    """
     kept = KeptBlocks(page)
-    joined: Iterable[Part] = join_blocks(_cleaned(kept, page))
+    joined: Iterable[Part] = join_blocks(_cleaned(kept, page, marks))
     if page.document.has_tag("table"):
-        joined = _join(kept, page)
+        joined = _join(kept, page, marks)
     return (part for part in joined if isinstance(part, Table) or _is_visible(part))
 
 
 def tidy_text(page: CleanPage, number: int) -> str:
-    """Return the text of a block as formats write it."""
-    [(block, _)] = _cleaned(KeptBlocks(page, [number]), page)
+    """Return the text of a block as plain text has it."""
+    [(block, _)] = _cleaned(KeptBlocks(page, [number]), page, marks=True)
     return block.text
 
 
-def _cleaned(kept: Iterable[LabelledBlock], page: CleanPage) -> Iterator[LabelledBlock]:
+def _cleaned(kept: Iterable[LabelledBlock], page: CleanPage, marks: bool) -> Iterator[LabelledBlock]:
     """Yield blocks without control characters, and without zero-width characters unless a person labelled them."""
-    for labelled in kept:
-        block, label = labelled
-        if block.text.isprintable():  # most texts are, and a search would be much slower
-            yield labelled
-            continue
-        cleaned = _rewrite(block, without_controls) if _CONTROLS.search(block.text) else block
-        if page.by_method and _ZERO_WIDTH.search(block.text):
-            cleaned = _rewrite(cleaned, lambda text, _: _ZERO_WIDTH.sub("", text))
-        yield cleaned, label
+    document = page.document
+    has_marks = marks and document.has_tag("sup")
+
+    def in_brackets(text: str, piece: Piece, _: str) -> str:
+        is_mark = piece.start and _MARK.fullmatch(text) and document.elements.ancestor(piece.element, ["sup"]) >= 0
+        link = document.elements.ancestor(piece.element, ["a"]) if is_mark else -1
+        return _MARK.sub(r"\1[\2]\3", text) if "#" in document.attributes_of(link).get("href", "") else text
+
+    def printable(text: str, _: Piece, line_end: str) -> str:
+        text = without_controls(text, line_end)
+        return _ZERO_WIDTH.sub("", text) if page.by_method else text
+
+    for block, label in kept:
+        cleaned = _rewrite(block, in_brackets) if has_marks and len(block.pieces) > 1 else block
+        # Most texts are printable, and a search for other characters would be much slower.
+        yield cleaned if cleaned.text.isprintable() else _rewrite(cleaned, printable), label
 
 
-def _join(kept: KeptBlocks, page: CleanPage) -> Iterator[Part]:
+def _join(kept: KeptBlocks, page: CleanPage, marks: bool) -> Iterator[Part]:
     """Join blocks into segments and data tables."""
     document, elements = page.document, page.document.elements
     captions = elements.innermost("caption") if document.has_tag("caption") else None
 
     def stretch(first: int, stop: int) -> Iterator[LabelledBlock]:
-        blocks = _cleaned(kept.stretch(first, stop), page)
+        blocks = _cleaned(kept.stretch(first, stop), page, marks)
         return _separate_captions(blocks, captions) if captions else blocks
 
     done = 0
@@ -351,13 +362,16 @@ def without_controls(text: str, line_end: str = " ") -> str:
     return _CONTROLS.sub(meaning, text)
 
 
-def _rewrite(block: Block, rewrite: Callable[[str, str], str]) -> Block:
-    """Rewrite the text of a block piece by piece, so that each piece still starts at the right offset."""
+def _rewrite(block: Block, rewrite: Callable[[str, Piece, str], str]) -> Block:
+    """Rewrite the text of a block piece by piece, so that each piece still starts at the right offset.
+
+    `rewrite` receives the text, the piece, and what a line end becomes.
+    """
     line_end = "\n" if block.preformatted else " "
     texts, moved, start = [], [], 0
     for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
         moved.append(piece._replace(start=start))
-        texts.append(rewrite(text, line_end))
+        texts.append(rewrite(text, piece, line_end))
         start += len(texts[-1])
     return block._replace(text="".join(texts), pieces=tuple(moved))
 

@@ -14,7 +14,7 @@ from victorpy.base.parameters import parse_settings
 from victorpy.document import STRIDE, Document, Label
 from victorpy.outputs.base import LINK_SIGNS, OUTPUTS, CleanPage, Output, output, segments
 from victorpy.outputs.offsets import find_offsets
-from victorpy.outputs.tables import INVISIBLE, Part, parts, tidy_text
+from victorpy.outputs.tables import INVISIBLE, parts, tidy_text
 
 _native = native.load("text")
 
@@ -22,16 +22,16 @@ _CLEANEVAL_TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>
 
 
 @output("text", ".txt", joins=True, is_titled=True)
-def render_text(page: CleanPage, page_parts: Sequence[Part] | None = None) -> str:
+def render_text(page: CleanPage) -> str:
     """Plain text: a blank line between segments, one line per list item or table row."""
-    if page_parts is None and _native and page.document.arrays and not page.spans:
+    if _native and page.document.arrays and not page.spans:
         signs, invisible = "".join(LINK_SIGNS) + "[", INVISIBLE
         text = _native.plain_text(page.document.arrays, page.labels, partial(tidy_text, page), signs, invisible)
         if text is not None:
             return str(text)
     written: list[str] = []
     previous = None
-    for part in parts(page) if page_parts is None else page_parts:
+    for part in parts(page, marks=True):
         if previous is not None:
             written.append("\n" if previous is part.label is Label.LIST else "\n\n")
         written.append(part.text)

@@ -66,15 +66,16 @@ def _document_tag(page: CleanPage) -> str:
 def _paragraphs(page: CleanPage) -> Iterator[tuple[str, str]]:
     """Yield each paragraph with its tag, on one line. Marks of notes are left out."""
     structure = Structure.of(page)
+    first_block = page.document.elements.first_block
     for part, _ in structure.outline():
         if isinstance(part, Table):
             texts = part.text.split("\n")
         else:
             segments = part.caption if isinstance(part, Image) else [part]
-            texts = [
-                "".join(run.text for run in structure.runs(segment) if not run.note and not run.image)
-                for segment in segments
-            ]
+            texts = ["".join(run.text for run in structure.runs(segment) if not run.note) for segment in segments]
+            if isinstance(part, Image) and part.alt and not part.is_embedded:
+                is_kept = page.labels[first_block[part.element]].is_content
+                texts = [part.alt, *texts] if is_kept else texts
         for text in texts:
             line = " ".join(text.split())
             if line:

@@ -13,7 +13,7 @@ from lxml import etree
 from victorpy import native
 from victorpy.errors import ParseError
 from victorpy.page.formulas import FORMULA_ATTRIBUTES, write_formulas
-from victorpy.page.repairs import clean_listings, mark_media
+from victorpy.page.repairs import clean_listings, mark_media, write_quotation_marks
 
 # libxml2 gives up on a page below 2,048 levels; browsers flatten elements below 512.
 FLATTEN_DEPTH = 512
@@ -55,7 +55,7 @@ _SCRIPT_END_IN_STRING = re.compile(
     rb"(?P<quote>[\"'`])\s*?(?:[;,.:?+)\]}&|\n]|</(?i:script)))"
 )
 _OPEN_TITLE = re.compile(rb"<title\b[^>]*>[^<]*", re.IGNORECASE)
-# Formulas, listings, embedded players and a base address.
+# Formulas, listings, embedded players, a base address, readings of words, and quotes.
 _RARE_TAGS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -65,6 +65,7 @@ _RARE_TAGS = [
         rb"<(?:iframe|video|audio|picture)(?![a-z0-9])",
         rb"<base(?![a-z0-9])",
         rb"<rt(?![a-z0-9])",
+        rb"<q(?![a-z0-9])",
     )
 ]
 _C1_REFERENCE = re.compile(b"&#(1[2-5][0-9]);")
@@ -117,7 +118,7 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
     if not url.strip():
         links = _each(root, "link")
         url = next((link.get("href") or "" for link in links if link.get("rel", "").lower() == "canonical"), "")
-    has_formulas, has_listings, has_media, has_base, has_ruby = rare
+    has_formulas, has_listings, has_media, has_base, has_ruby, has_quotes = rare
     if has_formulas:
         write_formulas(root)
     if has_listings:
@@ -126,6 +127,8 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
         mark_media(root)
     if has_ruby:  # readings above Japanese and Chinese words, which are not part of the text
         etree.strip_elements(root, "rt", "rp", with_tail=False)
+    if has_quotes:
+        write_quotation_marks(root)
     tags = UNKNOWN_VOID | {"text"} if wrapper else UNKNOWN_VOID
     bases = root.iter("base") if has_base else ()
     base = next((href for element in bases if (href := element.get("href"))), "")
@@ -210,7 +213,7 @@ def _data_attributes(read: frozenset[str]) -> list[bytes]:
 
 
 def _rare_tags(utf8: bytes) -> tuple[bool, ...]:
-    """Return whether a page may have formulas, listings, pictures or players, a base address, and ruby text."""
+    """Return whether a page may have formulas, listings, pictures or players, a base address, ruby text, and quotes."""
     return tuple(pattern.search(utf8) is not None for pattern in _RARE_TAGS)
 
 

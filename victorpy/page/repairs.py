@@ -1,4 +1,4 @@
-"""Repair listings, pictures and embedded players in a page's tree, before it is split."""
+"""Repair listings, pictures, embedded players and quotes in a page's tree, before it is split."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _NUMBERS = re.compile(
 )
 _ONLY_NUMBERS = re.compile(r"\s*(?:[0-9]+\s+)+[0-9]+\s*")
 _TOOLS = re.compile(r"(?<!\S)(?:toolbar|code-header|copy|copy-(?:button|btn)|btn-clipboard)(?!\S)")
-_LINE = re.compile(r"(?<!\S)(?:line|code-line|token-line)(?!\S)")
+_LINE = re.compile(r"(?<!\S)(?:line|code-line|token-line|gatsby-highlight-code-line)(?!\S)")
 _LINES = re.compile(r"(?<!\S)(?:linenums|code-lines)(?!\S)")
 _BLOCK_STYLE = re.compile(r"white-space\s*:\s*pre|display\s*:\s*block")
 _BUTTONS = frozenset(["button", "clipboard-copy"])
 _MAX_LEVELS = 6
+_QUOTATION_MARKS = "\"'“”„‘’‚«»‹›「『"
 _SETS = ("srcset", "data-srcset", "data-lazy-srcset")
 _PLAYER = re.compile(
     r"(?:https?:)?//(?:[\w-]+\.)*(?:youtube(?:-nocookie)?\.com/embed|player\.vimeo\.com|dailymotion\.com/embed"
@@ -53,11 +54,11 @@ def clean_listings(root: etree._Element) -> None:
         for element in [*listing.iterdescendants()]:
             if element.tag in _BUTTONS or _NUMBERS.search(element.get("class", "")):
                 _empty(element)
-        spans = [span for span in listing.iter("span") if _LINE.search(span.get("class", ""))]
-        has_breaks = listing.find(".//br") is not None or any("\n" in text for text in listing.itertext())
-        if len(spans) > 1 and not has_breaks:  # a style sheet separates them
-            for line in spans[:-1]:
-                line.tail = "\n" + (line.tail or "")
+        line_spans = {span for span in listing.iter("span") if _LINE.search(span.get("class", ""))}
+        for line in line_spans:
+            is_followed = not line.tail and line.getnext() in line_spans
+            if is_followed and not "".join(map(str, line.itertext())).endswith("\n") and line.find(".//br") is None:
+                line.tail = "\n"  # a style sheet separates the lines
         ancestors = [*islice(listing.iterancestors(), _MAX_LEVELS)]
         around |= {ancestor: _NUMBERS for ancestor in ancestors if ancestor.tag == "tr"}
         around |= dict.fromkeys(ancestors[:1], _TOOLS)
@@ -99,3 +100,18 @@ def mark_media(root: etree._Element) -> None:
         element.tag = "img"
         for name, value in {"src": address, "title": title or kind, "data-embed": kind}.items():
             element.set(name, xml_text(value))
+
+
+def write_quotation_marks(root: etree._Element) -> None:
+    """Write the quotation marks that browsers show around a ``<q>``, unless the page has them already."""
+    for quote in root.iter("q"):
+        text = "".join(map(str, quote.itertext())).strip()
+        if not text or text[0] in _QUOTATION_MARKS:
+            continue
+        is_inner = next(quote.iterancestors("q"), None) is not None
+        first, last = "‘’" if is_inner else "“”"
+        quote.text = first + (quote.text or "")
+        if len(quote):
+            quote[-1].tail = (quote[-1].tail or "") + last
+        else:
+            quote.text += last
