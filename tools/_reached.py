@@ -1,7 +1,6 @@
-"""A pytest plugin for tools.mutants: record which lines every test reaches, or run chosen tests in a given order.
+"""A pytest plugin for tools.mutants: record which lines every test reaches, and look up the tests of a line.
 
 MUTANTS_RECORD=DIR pytest -p tools._reached tests    writes DIR/lines (coverage data) and DIR/tests.json
-MUTANTS_TESTS=FILE pytest -p tools._reached tests    runs the tests that FILE lists, one per line
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -120,31 +121,57 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Recorder(Path(directory)))
 
 
-class Reached:
-    """The tests that reach a line, by what was recorded in a directory for a tree of files."""
+class Record:
+    """The tests of one recording, and the lines that they reached in a copy of victorpy of that time."""
 
     def __init__(self, directory: Path, tree: Path) -> None:
-        self._tree = tree
+        self._directory, self._tree = directory, tree
         self._lines = CoverageData(str(directory / "lines"))
         self._lines.read()
-        tests = json.loads((directory / "tests.json").read_text())
-        self.seconds = {test: noted["seconds"] for test, noted in tests.items()}
+        self.tests: dict[str, Any] = json.loads((directory / "tests.json").read_text())
         self._users = defaultdict[str, list[str]](list)
-        for test, noted in tests.items():
+        for test, noted in self.tests.items():
             for fixture in noted["fixtures"]:
                 self._users[fixture].append(test)
+        self.reaching = cache(self._reaching)
+
+    def _reaching(self, path: str) -> dict[int, set[str]]:
+        """Return the tests that reach each line of a file. Lines that have moved since the recording keep their tests.
+
+        A line that is new has the tests of the line before it.
+        """
+        if not (self._directory / path).exists():
+            return {}
+        then, now = ((folder / path).read_text().splitlines() for folder in (self._directory, self._tree))
+        contexts = self._lines.contexts_by_lineno(str(self._tree / path))
+        by_line, previous = dict[int, set[str]](), set[str]()
+        for old, new, length in SequenceMatcher(None, then, now, autojunk=False).get_matching_blocks():
+            for number in range(max(by_line, default=0) + 1, new + 1):
+                by_line[number] = previous
+            for step in range(1, length + 1):
+                reached = {*contexts.get(old + step, ())} - {""}
+                users = (test for context in reached for test in self._users.get(context, ()))
+                by_line[new + step] = previous = reached.intersection(self.tests).union(users)
+        return by_line
+
+
+class Reached:
+    """The tests that reach a line of a tree of files, by recordings of which later ones replace earlier ones."""
+
+    def __init__(self, directories: Sequence[Path], tree: Path) -> None:
+        self._tree = tree
+        self._records = [Record(directory, tree) for directory in directories]
+        self._latest = {test: record for record in self._records for test in record.tests}
+        self.seconds = {test: record.tests[test]["seconds"] for test, record in self._latest.items()}
 
     def tests(self, path: str, lines: Sequence[int], names: Sequence[str]) -> list[str]:
         """Return the tests that reach lines of a file, the fastest first, at most `MOST_SECONDS` of them.
 
         If no test reaches the lines, they run on import. Then return the tests of lines that mention a name.
         """
-        by_line = self._lines.contexts_by_lineno(str(self._tree / path))
-        contexts = {context for line in lines for context in by_line.get(line, ())} - {""}
-        contexts = contexts or set(self._mentioning(path, names))
-        users = (test for context in contexts for test in self._users.get(context, ()))
+        reaching = self._reaching(path, lines) or set(self._mentioning(path, names))
         chosen, total = list[str](), 0.0
-        for test in sorted({*contexts.intersection(self.seconds), *users}, key=self.seconds.__getitem__):
+        for test in sorted(reaching, key=self.seconds.__getitem__):
             total += self.seconds[test]
             if total > MOST_SECONDS and chosen:
                 break
@@ -154,12 +181,19 @@ class Reached:
             chosen, key=lambda test: (self.seconds[test] > 0.1, self.seconds[test] > 1, test.partition("::")[0])
         )
 
+    def _reaching(self, path: str, lines: Sequence[int]) -> set[str]:
+        return {
+            test
+            for record in self._records
+            for line in lines
+            for test in record.reaching(path).get(line, ())
+            if self._latest[test] is record
+        }
+
     def _mentioning(self, path: str, names: Sequence[str]) -> Iterator[str]:
         pattern = re.compile(rf"\b({'|'.join(names)})\b")
         for file in (self._tree / "victorpy").rglob("*.py"):
             source = file.read_text()
-            if file == self._tree / path or (names and pattern.search(source)):
-                by_line = self._lines.contexts_by_lineno(str(file))
-                for number, line in enumerate(source.splitlines(), 1):
-                    if pattern.search(line):
-                        yield from by_line.get(number, ())
+            if names and pattern.search(source):
+                numbers = [number for number, line in enumerate(source.splitlines(), 1) if pattern.search(line)]
+                yield from self._reaching(str(file.relative_to(self._tree)), numbers)

@@ -3,9 +3,10 @@
     python -m tools.mutants --count 300 --seed 1
 
 The first call copies the checkout to build/mutants and records which lines every test reaches, one directory after the
-other. Later calls record only the test files that changed, or that an interrupted call did not reach. Each bug is
-planted in the copy, and the tests that reach its line run, the fastest first, until one fails or the seconds for a bug
-are over. A bug that no test reaches counts as missed, and a bug that makes a test hang counts as caught.
+other. Later calls record only the test files that changed, or that an interrupted call did not reach; lines of victorpy
+that have moved keep their tests. Each bug is planted in the copy, and the tests that reach its line run, the fastest
+first, until one fails or the seconds for a bug are over. A bug that no test reaches counts as missed, and a bug that
+makes a test hang counts as caught.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import ast
 import copy
 import gc
+import json
 import os
 import random
 import re
@@ -229,8 +231,8 @@ def _is_prose(node: ast.AST) -> bool:
 class Trial:
     """A pytest plugin that plants bugs after collection, and runs the tests of each bug in a copy of the process."""
 
-    def __init__(self, bugs: list[Bug], reached: Reached, seconds: float) -> None:
-        self.bugs, self.reached, self.seconds = bugs, reached, seconds
+    def __init__(self, bugs: list[Bug], reached: Reached, seconds: float, control: bool) -> None:
+        self.bugs, self.reached, self.seconds, self.control = bugs, reached, seconds, control
         self.ended: list[tuple[Bug, str]] = []
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -257,7 +259,7 @@ class Trial:
         for stale in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
             stale.unlink()
         try:
-            path.write_text(bug.plant(source))
+            path.write_text(source if self.control else bug.plant(source))
             slowest = max(map(self.reached.seconds.__getitem__, tests))
             code = in_child(lambda: self._run(bug, source, tests), self.seconds + 60 + 10 * slowest)
         finally:
@@ -285,6 +287,8 @@ class Trial:
         path = str(TREE / bug.path)
         if not any(getattr(module, "__file__", None) == path for module in sys.modules.values()):
             return True  # the tests will import it
+        if self.control:
+            return True
         right, wrong = (
             list(codes(compile(text, path, "exec", dont_inherit=True))) for text in (source, bug.plant(source))
         )
@@ -331,37 +335,40 @@ def in_child(run: Callable[[], int], seconds: float) -> int | None:
     return os.waitstatus_to_exitcode(status) if ended else None
 
 
-def prepare(marks: str, keep: bool) -> None:
-    """Copy the checkout, and record the lines of the tests that are new: all of them if victorpy changed.
-
-    With `keep`, victorpy stays as it was recorded, and only tests are copied.
-    """
+def prepare(marks: str) -> list[Path]:
+    """Copy the checkout, record the lines of the tests that are new, and return the directories of all recordings."""
     listing = ["git", "ls-files", "-co", "--exclude-standard"]
     listed = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    names = [name for name in listed.splitlines() if (ROOT / name).is_file()]
-    names += [str(path.relative_to(ROOT)) for path in ROOT.glob("victorpy/native/*.so")]
-    noted = WORK / "recorded.txt"
-    recorded = set(noted.read_text().split()) if noted.exists() else set[str]()
-    if keep and recorded:
-        names = [name for name in names if name.startswith("tests/")]
-    changed = [name for name in names if not is_same(ROOT / name, TREE / name)]
-    if not recorded or any(name.startswith("victorpy/") for name in changed):
-        shutil.rmtree(WORK, ignore_errors=True)
-        changed, recorded = names, set()
+    names = {name for name in listed.splitlines() if (ROOT / name).is_file()}
+    names |= {str(path.relative_to(ROOT)) for path in ROOT.glob("victorpy/native/*.so")}
+    changed = {name for name in names if not is_same(ROOT / name, TREE / name)}
     for name in changed:
         (TREE / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, TREE / name)
+    for path in [path for path in TREE.rglob("*.py") if str(path.relative_to(TREE)) not in names]:
+        path.unlink()
+    noted = WORK / "recorded.json"
+    entries = json.loads(noted.read_text()) if noted.exists() else []
+    recorded = {(name, mark) for name, mark in entries if name not in changed}
     tests = {name for name in names if re.search(r"tests/.*test_\w+\.py$", name)} | {*TESTS} - {"tests"}
-    missing = sorted(tests - (recorded - {*changed}))
+    missing = sorted(name for name in tests if (name, marks) not in recorded)
+    records = sorted(WORK.glob("record-*"))
+    if missing:
+        records.append(WORK / f"record-{len(records):03}")
+        for path in PACKAGE.rglob("*.py"):
+            copied = records[-1] / path.relative_to(TREE)
+            copied.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, copied)
     for _, together in groupby(missing, lambda name: str(Path(name).parent)):
         files = list(together)
         print(f"recording which lines {len(files)} test files reach; see build/mutants/log", flush=True)
-        environment = {**os.environ, "PYTHONPATH": str(TREE), "MUTANTS_RECORD": str(WORK)}
+        environment = {**os.environ, "PYTHONPATH": str(TREE), "MUTANTS_RECORD": str(records[-1])}
         command = [sys.executable, "-m", "pytest", *PLAIN, "-p", "tools._reached", "-m", marks, *files]
         with (WORK / "log").open("w") as log:
             subprocess.run(command, cwd=TREE, env=environment, stdout=log, check=False)
-        recorded |= {*files}
-        noted.write_text("\n".join(sorted(recorded)))
+        recorded |= {(name, marks) for name in files}
+        noted.write_text(json.dumps(sorted(recorded)))
+    return [record for record in records if (record / "tests.json").exists()]
 
 
 def is_same(one: Path, other: Path) -> bool:
@@ -369,14 +376,15 @@ def is_same(one: Path, other: Path) -> bool:
     return other.exists() and one.read_bytes() == other.read_bytes()
 
 
-def draw(count: int, seed: int, package: str) -> list[Bug]:
+def draw(count: int, seed: int, package: str, only_kind: str) -> list[Bug]:
     """Return random bugs: each kind in turn, and at most one per line."""
     kinds = defaultdict[str, list[Bug]](list)
     for path in sorted(PACKAGE.rglob("*.py")):
         name = str(path.relative_to(TREE))
         if name.startswith(f"victorpy/{package}"):
             for bug in Planter(name, path.read_text()).bugs:
-                kinds[bug.kind].append(bug)
+                if only_kind in {"", bug.kind}:
+                    kinds[bug.kind].append(bug)
     choice = random.Random(seed)
     shuffled = [choice.sample(kinds[kind], len(kinds[kind])) for kind in sorted(kinds)]
     in_turn = (bug for row in zip_longest(*shuffled) for bug in row if bug)
@@ -416,12 +424,15 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300, help="number of bugs (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random choice (default: %(default)s)")
     parser.add_argument("--package", default="", help="plant bugs only in this package or file, such as page/split.py")
+    parser.add_argument("--kind", default="", help="plant only bugs of this kind, such as boundary")
     parser.add_argument("--marks", default="not browser and not spark", help="record only tests with these marks")
     parser.add_argument("--seconds", type=float, default=60, help="seconds for the tests of a bug (default: 60)")
-    parser.add_argument("--keep", action="store_true", help="plant bugs in victorpy as it was last recorded")
+    parser.add_argument("--control", action="store_true", help="plant nothing: every test that fails is a false alarm")
     options = parser.parse_args()
-    prepare(options.marks, options.keep)
-    trial = Trial(draw(options.count, options.seed, options.package), Reached(WORK, TREE), options.seconds)
+    reached = Reached(prepare(options.marks), TREE)
+    trial = Trial(
+        draw(options.count, options.seed, options.package, options.kind), reached, options.seconds, options.control
+    )
     os.chdir(TREE)
     os.environ.update(PYTHONPATH=str(TREE), PYTHONDONTWRITEBYTECODE="1")
     sys.path.insert(0, str(TREE))

@@ -33,7 +33,7 @@ def _fastwarc():
 
 
 def read(path, start=0, **options):
-    return list(source_of(path).read(path, ReadOptions(**options), start))
+    return list(source_of(path).read(path, ReadOptions(**options), start, 0))
 
 
 def read_from_everywhere(path):
@@ -484,7 +484,7 @@ def test_page_of_exactly_the_limit_is_read(tmp_path):
 
 def test_first_record_comes_before_the_others_are_read(tmp_path):
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(PLAIN) + b"rubbish that is never read" * 10)
-    assert next(source_of("a.jsonl.gz").read(tmp_path / "a.jsonl.gz", OPTIONS, 0)).url == url(0)
+    assert next(source_of("a.jsonl.gz").read(tmp_path / "a.jsonl.gz", OPTIONS, 0, 0)).url == url(0)
 
 
 # tables

@@ -122,7 +122,7 @@ def read_journal(content: bytes) -> Recording:
 class Journal:
     """A journal that is open for appending. Cursor moves alone do not create the file. Threads may share it."""
 
-    def __init__(self, path: Path, length: int = 0, header: bytes = b"") -> None:
+    def __init__(self, path: Path, length: int, header: bytes = b"") -> None:
         self.path = path
         self._length = length
         """Number of valid bytes in the file. The rest is cut off."""
@@ -138,7 +138,7 @@ class Journal:
     def begin(cls, path: Path, session: Session, page: str = "") -> Self:
         """Start a journal with the current state of a session; `page` is the digest of the HTML file."""
         header = Header(FORMAT, digest_of(session.document), session.predicted, write_labels(session.given), page)
-        return cls(path, header=write_line(header))
+        return cls(path, 0, write_line(header))
 
     def append(self, record: Record) -> None:
         """Append a line. If writing fails, the line is written together with the next one."""

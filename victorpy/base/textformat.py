@@ -40,7 +40,7 @@ class Line(NamedTuple):
 class LineReader:
     """Reads a config or template. The lines of an included file replace the line that includes it."""
 
-    def __init__(self, kind: str, suffix: str, error: type[VictorError], may_include: bool = True) -> None:
+    def __init__(self, kind: str, suffix: str, error: type[VictorError], may_include: bool) -> None:
         self._kind, self._suffix, self._error, self._may_include = kind, suffix, error, may_include
         self._open: list[Path] = []
         self._done: set[Path] = set()

@@ -429,7 +429,7 @@ class Wanted:
         Wanted records that no longer exist become failed records.
         """
 
-        def read_wanted(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
+        def read_wanted(file: InputFile, options: ReadOptions, start: int) -> Iterator[Record]:
             source = str(file.path)
             rest = max(self.rests.get(source, _NEVER), start)
             waiting = deque(

@@ -17,7 +17,7 @@ from victorpy.methods import Method
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.parts import DEFAULT_PARTS, Parts
 from victorpy.outputs import find_output
-from victorpy.sites.grouping import SAMPLE, SITE_KEYS, site_of
+from victorpy.sites.grouping import SAMPLE, SITE_KEY, site_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Plan:
     read: ReadOptions = field(default_factory=ReadOptions)
     by_site: bool = False
     """Whether to learn every site from `sample` of its pages."""
-    site_key: str = SITE_KEYS[0]
+    site_key: str = SITE_KEY
     """What the pages of a site have in common, with `by_site`."""
     sample: int = SAMPLE
     dedup: Dedup | None = None

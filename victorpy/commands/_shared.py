@@ -24,7 +24,7 @@ from victorpy.errors import ConfigError, ModelError, OutputError
 from victorpy.methods import OLD_NAMES, Method
 from victorpy.model.parts import HEADLINES, PARTS, Parts
 from victorpy.model.store import bundled_models, find_model
-from victorpy.sites.grouping import SAMPLE, SITE_KEYS
+from victorpy.sites.grouping import SAMPLE, SITE_KEY, SITE_KEYS
 
 
 def add_data(parser: argparse.ArgumentParser, required: bool = True) -> None:
@@ -47,9 +47,9 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     add_number(parser, "--seed", default=1, help="random seed")
 
 
-def add_site_key(group: argparse._ActionsContainer, default: str | None = SITE_KEYS[0]) -> None:
+def add_site_key(group: argparse._ActionsContainer, default: str | None = SITE_KEY) -> None:
     """Add --site-key, for commands that group pages by site."""
-    text = f"group pages into sites by registered domain or by host (default: {SITE_KEYS[0]})"
+    text = f"group pages into sites by registered domain or by host (default: {SITE_KEY})"
     group.add_argument("--site-key", choices=SITE_KEYS, default=default, help=text)
 
 
@@ -196,7 +196,7 @@ def plan_of(arguments: Arguments, method: Method, jobs: int = 1, **settings: Any
             most_bytes=int(largest * 1e6),
         ),
         by_site=arguments.by_site,
-        site_key=arguments.site_key or SITE_KEYS[0],
+        site_key=arguments.site_key or SITE_KEY,
         sample=int(positive(arguments, "sample", SAMPLE)),
         dedup=dedup_of(arguments),
         **settings,

@@ -38,7 +38,7 @@ from victorpy.outputs import CleanPage
 from victorpy.research.datasets import Warn, parse_data, set_name
 from victorpy.research.gold import gold_found, load_gold
 from victorpy.research.statistics import compare, summarise
-from victorpy.sites.grouping import SITE_KEYS, site_of
+from victorpy.sites.grouping import SITE_KEY, site_of
 
 TARGETS = (5, 20, 50, 100)
 """Numbers of pages to aim for. More pages than these help less and less."""
@@ -90,7 +90,7 @@ def run(arguments: Arguments) -> int:
             trained, result = _adapt(arguments, model, pages, weights, report)
     if arguments.data:
         trained.training["data"] = [set_name(spec) for spec in arguments.data if ":" in spec]
-    if arguments.site_key != SITE_KEYS[0]:
+    if arguments.site_key != SITE_KEY:
         trained.training["site_key"] = arguments.site_key
     trained.save(target)
     _warn_about(arguments, pages)

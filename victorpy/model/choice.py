@@ -26,7 +26,7 @@ from victorpy.model.labeller import ModelLabeller, Stages, columns_of, sites_of
 from victorpy.model.store import Model
 from victorpy.model.train import Trained, describe_training, train
 from victorpy.outputs import CleanPage
-from victorpy.sites.grouping import SITE_KEYS, make_folds
+from victorpy.sites.grouping import SITE_KEY, make_folds
 
 FOLDS = 5
 
@@ -95,7 +95,7 @@ def learn(
     pages: Sequence[CleanPage],
     model: Model,
     weights: Weights | None = None,
-    site_key: str = SITE_KEYS[0],
+    site_key: str = SITE_KEY,
     replay: Replay | None = None,
     adapt: bool = False,
     report: Report = lambda message: None,

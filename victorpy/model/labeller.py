@@ -41,7 +41,7 @@ from victorpy.model.evidence.trees import EVIDENCE, KINDS
 from victorpy.model.role_trees import RoleTrees
 from victorpy.model.template import load_template
 from victorpy.page.sections import sections
-from victorpy.sites.grouping import SITE_KEYS, site_of
+from victorpy.sites.grouping import SITE_KEY, site_of
 
 if TYPE_CHECKING:  # imported only for pages of a site
     from victorpy.model.beliefs import Beliefs
@@ -151,7 +151,7 @@ class ModelLabeller(Labeller):
             )
         if len({label for sequence in sequences for label in sequence}) < 2:
             raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
-        sites = sites_of(pages, self.site_key or SITE_KEYS[0])
+        sites = sites_of(pages, self.site_key or SITE_KEY)
         # A generator, because only trees need all pages at once.
         columns: Iterable[Columns] = columns_of(pages, sites, self)
         evidence, kinds = None, None

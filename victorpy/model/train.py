@@ -19,7 +19,7 @@ from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import save_model
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_anno, load_progress, write_anno
-from victorpy.sites.grouping import SITE_KEYS
+from victorpy.sites.grouping import SITE_KEY
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def train(
     config: Config,
     progress: Progress | None = None,
     report: Report = lambda message: None,
-    site_key: str = SITE_KEYS[0],
+    site_key: str = SITE_KEY,
     weights: Weights | None = None,
 ) -> Trained:
     """Train a model on annotated pages. `weights` are those of `ModelLabeller.fit`."""

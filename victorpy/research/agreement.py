@@ -87,7 +87,7 @@ def compare_annotators(annotators: Sequence[str], pages: Sequence[SharedPage], s
             "left_out": len(page.texts) - count,
             "disagreements": sum(len(set(labels)) > 1 for _, _, labels in page.by_block()),
         }
-        measured = _measure(page_tables[None])
+        measured = _measure(page_tables[None], seed)
         for name in ("labels", "content"):
             cohen = [{key: pair[key] for key in pair if key != "confusion"} for pair in measured[name]["pairs"]]
             scores[name] = {"fleiss": measured[name]["fleiss"], "cohen": cohen}
@@ -117,7 +117,7 @@ def _tables(page: SharedPage, weight: str) -> Floats:
     return tables
 
 
-def _measure(tables: Floats, seed: int = 1) -> dict[str, dict[str, Any]]:
+def _measure(tables: Floats, seed: int) -> dict[str, dict[str, Any]]:
     """Measure the agreement on every grouping, from the tables of every page (axes: page, pair, label, label).
 
     `observed` is the share of labels that agree. `expected` is the share that would agree if annotators chose labels at

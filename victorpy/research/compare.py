@@ -45,7 +45,7 @@ from victorpy.research.scores import (
 )
 from victorpy.research.site_runs import Plan, Shares, cut_key, share_out
 from victorpy.research.statistics import compare, interval, mean
-from victorpy.sites.grouping import SITE_KEYS
+from victorpy.sites.grouping import SITE_KEY
 
 __all__ = ["DataSet", "Method", "Plan", "compare_methods", "load_methods", "open_sets", "summarise_comparison"]
 
@@ -67,7 +67,7 @@ class DataSet:
     kind: str
     directory: Path
     sites: dict[str, int]
-    site_key: str = SITE_KEYS[0]
+    site_key: str = SITE_KEY
 
     @property
     def has_values(self) -> bool:
@@ -95,7 +95,7 @@ def _site_name(kind: str, page: GoldPage) -> str:
     return f"{page.page_type}-{page.site}" if kind in VALUE_KINDS else page.site
 
 
-def open_sets(specs: Sequence[str], warn: Warn, site_key: str = SITE_KEYS[0]) -> list[DataSet]:
+def open_sets(specs: Sequence[str], warn: Warn, site_key: str = SITE_KEY) -> list[DataSet]:
     """Read data sets given as ``KIND:DIR``. Warnings about pages are given here, and not when sites are read."""
     sources = [set_name(spec) for spec in specs]
     repeated = [source for source, times in Counter(sources).items() if times > 1]

@@ -29,7 +29,7 @@ from victorpy.page.decode import decode
 from victorpy.page.markup import to_html
 from victorpy.page.parse import parse
 from victorpy.research.align import Gold
-from victorpy.sites.grouping import SITE_KEYS, site_of
+from victorpy.sites.grouping import SITE_KEY, site_of
 
 VALUE_KINDS = frozenset(["swde"])
 """Data sets whose gold is values that a cleaner must keep, not the text that it should return."""
@@ -44,7 +44,7 @@ class GoldPage:
     gold: tuple[Gold, ...]
     url: str = ""
     page_type: str = ""
-    site_key: str = SITE_KEYS[0]
+    site_key: str = SITE_KEY
     annotation: Path | None = None
     """Annotation file with the labels that a person gave. Other gold is aligned with the page to label its blocks."""
     partial: bool = False
@@ -81,7 +81,7 @@ def set_name(spec: str) -> str:
     return f"{kind}:{directory.resolve().name}"
 
 
-def read_dataset(kind: str, directory: Path, warn: Warn, site_key: str = SITE_KEYS[0]) -> Iterator[GoldPage]:
+def read_dataset(kind: str, directory: Path, warn: Warn, site_key: str = SITE_KEY) -> Iterator[GoldPage]:
     """Yield the pages of a data set. Calls `warn` with a message about every page that is left out."""
     if not directory.is_dir():
         raise DataError(f"{directory}: no such directory")

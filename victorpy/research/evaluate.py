@@ -30,7 +30,7 @@ from victorpy.research.gold import LabelledPage
 from victorpy.research.scores import BlockCounts, PageResult, mean_of, measure_texts, pooled, values_of
 from victorpy.research.site_runs import Plan, label_by_site, map_in_jobs
 from victorpy.research.statistics import compare, interval, summarise
-from victorpy.sites.grouping import SITE_KEYS, make_folds
+from victorpy.sites.grouping import SITE_KEY, make_folds
 
 MEASURES = {
     "label_accuracy": "labels right",
@@ -71,7 +71,7 @@ class Settings:
     group: str = "site"
     seed: int = 1
     jobs: int = 1
-    site_key: str = SITE_KEYS[0]
+    site_key: str = SITE_KEY
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from victorpy.outputs.text import render_cleaneval
 from victorpy.page.same_blocks import find_difference
 from victorpy.research.align import Gold, align
 from victorpy.research.datasets import VALUE_KINDS, GoldPage, Warn, parse_data, read_dataset
-from victorpy.sites.grouping import SITE_KEYS
+from victorpy.sites.grouping import SITE_KEY
 
 # Pages whose gold is only a part of the content
 _FRAME_TAGS = ("nav", "header", "footer", "aside")
@@ -73,7 +73,7 @@ class LabelledPage:
         return render_cleaneval(CleanPage.of(self.document, labelling)).partition("\n")[2]
 
 
-def load_gold(specs: Iterable[str], config: Config, warn: Warn, site_key: str = SITE_KEYS[0]) -> list[LabelledPage]:
+def load_gold(specs: Iterable[str], config: Config, warn: Warn, site_key: str = SITE_KEY) -> list[LabelledPage]:
     """Read data sets, given as KIND:DIR, and label their pages."""
     pages: list[LabelledPage] = []
     for spec in specs:

@@ -14,6 +14,7 @@ from victorpy.errors import ConfigError, suggest
 Item = TypeVar("Item")
 
 SITE_KEYS = ("domain", "host")  # the part of an address that identifies a site: the registered domain or the host
+SITE_KEY = SITE_KEYS[0]  # the default
 SAMPLE = 500  # default for the maximum number of pages of a site that a method learns from
 
 SEED = 1

@@ -49,7 +49,7 @@ class PageNode:
             yield from child.leaves()
 
 
-def page_tree(document: Document, styles: str = "modern", virtual_leaves: bool = True) -> PageNode:
+def page_tree(document: Document, styles: str, virtual_leaves: bool) -> PageNode:
     """Return the tree of a page's body below a root without attributes.
 
     With `virtual_leaves` the parents of leaves become leaves (3.6, the second enhancement): tags within a line and

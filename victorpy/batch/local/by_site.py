@@ -65,7 +65,7 @@ class Sites:
     give: Callable[[int], Task | None] = lambda worker: None
     """Returns what workers do while a site is being learned."""
 
-    def spill(self, total: int | None = None, in_bytes: bool = False) -> None:
+    def spill(self, total: int | None, in_bytes: bool) -> None:
         """Write every record to a spill file, and its place to the list of its bucket.
 
         `total` is the size of the inputs in bytes or pages.

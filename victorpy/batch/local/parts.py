@@ -29,8 +29,8 @@ def write_piece(
     plan: Plan,
     sink: Sink,
     log: Path,
-    decisions: Path | None = None,
-    first: int = 0,
+    decisions: Path | None,
+    first: int,
     seen: Callable[[Record, Outcome], object] = lambda record, outcome: None,
 ) -> dict[str, Any]:
     """Write the records of a log, which begin with the number `first`, as a piece of output beside it.

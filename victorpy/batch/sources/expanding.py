@@ -28,7 +28,7 @@ class ExpandedGzip:
     At damage, reading stops as if the file ended, and `damage` describes the problem.
     """
 
-    def __init__(self, file: BinaryIO, start: int = 0) -> None:
+    def __init__(self, file: BinaryIO, start: int) -> None:
         self._file = file
         self._members = deque([(0, start)], _REMEMBERED_MEMBERS)
         """Offsets of the latest members: in the expanded bytes, and in the file."""

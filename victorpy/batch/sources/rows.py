@@ -54,7 +54,7 @@ def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int
 
 
 @source(".jsonl", ".ndjson", ".jsonl.gz", ".jsonl.zst", ".ndjson.gz", ".ndjson.zst")
-def read_jsonl(path: Path, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:
+def read_jsonl(path: Path, options: ReadOptions, start: int, offset: int) -> Iterator[Record]:
     """Read pages from lines. Only a plain file can have an offset, which is the offset of line `start`."""
     most_bytes = 2 * options.most_bytes  # JSON escapes some characters
     lines = _read_lines(path, most_bytes, offset)
@@ -158,7 +158,7 @@ def next_cut(path: Path, options: ReadOptions, start: int, rows: int) -> int | N
 
 
 @source(".parquet", cut=next_cut)
-def read_parquet(path: Path, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:
+def read_parquet(path: Path, options: ReadOptions, start: int, offset: int) -> Iterator[Record]:
     """Read pages from a table. A row group that cannot be read becomes one failed record."""
     try:
         import pyarrow

@@ -21,7 +21,7 @@ _PAGE_TYPES = frozenset(["response", "resource", "revisit"])
 
 
 @source(".warc", ".warc.gz", archive=True)
-def read_warc(path: Path, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:
+def read_warc(path: Path, options: ReadOptions, start: int, offset: int) -> Iterator[Record]:
     """Read the pages of an archive. After damage, continue with the next readable record.
 
     `offset` is the offset of record `start`, which must be the first record of its gzip member.
@@ -53,7 +53,7 @@ def read_warc(path: Path, options: ReadOptions, start: int = 0, offset: int = 0)
 
 
 def _entries(
-    stream: BinaryIO | ExpandedGzip, path: Path, options: ReadOptions, first: int = 0
+    stream: BinaryIO | ExpandedGzip, path: Path, options: ReadOptions, first: int
 ) -> Iterator[tuple[Any, bytes, Problem | None, int] | str]:
     """Yield the archive records in a stream, with their blocks, problems and offsets, and damage as a description."""
     try:

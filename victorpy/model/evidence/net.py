@@ -213,9 +213,9 @@ def _move(values: Matrix, distance: int, sizes: Counts, target: Matrix) -> None:
         target[strange[(strange >= 0) & (strange < len(values))]] = 0  # values of another page
 
 
-def train_net(pages: Sequence[Example], width: int, group: slice, seed: int = 1) -> Net:
+def train_net(pages: Sequence[Example], width: int, group: slice) -> Net:
     """Train a net with the Adam method. `group` are the inputs of the lexicon, which are often left out together."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(1)
     inputs = len(pages[0].matrix)
     known = [page for page in pages if page.training_weight.any()]
     if not known:

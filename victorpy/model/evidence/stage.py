@@ -180,7 +180,7 @@ def fit_evidence(
     layers: list[Layer] = []
     log_odds: list[Floats] = [np.zeros(0)] * len(pages)
 
-    def grow_on(chosen: Sequence[int], count: int = 1) -> Layer:
+    def grow_on(chosen: Sequence[int], count: int) -> Layer:
         """Train forests of each learner on pages, each with its own seed and sample of blocks, and average them."""
         if not chosen:
             return mix([constant(np.zeros(1))] * len(settings))
@@ -221,7 +221,7 @@ def fit_evidence(
         for fold in range(folds if with_findings or not is_last else 0):
             report(f"evidence: {name}, fold {fold + 1} of {folds}")
             others = [number for number in range(len(pages)) if fold_of[number] != fold]
-            forests, net = grow_on(others), train_net_on(others) if is_last else None
+            forests, net = grow_on(others, 1), train_net_on(others) if is_last else None
             for number, page in enumerate(pages):
                 if fold_of[number] == fold:
                     found = add_log_odds(forests, matrices[number])

@@ -30,7 +30,7 @@ from victorpy.outputs.base import CleanPage, KeptBlocks, joint
 from victorpy.research.datasets import Warn, parse_data, read_dataset
 from victorpy.research.scores import occurring
 from victorpy.research.site_runs import cut_key, label_site, map_in_jobs
-from victorpy.sites.grouping import SITE_KEYS, draw_sample
+from victorpy.sites.grouping import SITE_KEY, draw_sample
 
 NONE = "none"
 """Name of the method that does not clean. It keeps all text."""
@@ -62,7 +62,7 @@ def parse_methods(names: str, allow_code: bool = False) -> list[Method]:
     return list(dict.fromkeys(methods))
 
 
-def read_pages(specs: Iterable[str], limit: int, warn: Warn, site_key: str = SITE_KEYS[0]) -> list[MinedPage]:
+def read_pages(specs: Iterable[str], limit: int, warn: Warn, site_key: str = SITE_KEY) -> list[MinedPage]:
     """Read data sets, at most `limit` pages per site and vertical (0 for all), and sort the pages by site."""
     counts: Counter[tuple[str, str]] = Counter()
     pages = []
@@ -217,8 +217,8 @@ def clean_all(
     methods: Sequence[Method],
     sample: int,
     seed: int,
-    jobs: int = 1,
-    progress: Callable[[str], None] = lambda _: None,
+    jobs: int,
+    progress: Callable[[str], None],
 ) -> CleanedPages:
     """Clean the pages of all sites with all methods, in several processes if `jobs` is greater than 1."""
     run = partial(clean_site, methods=tuple(methods), sample=sample, seed=seed)

@@ -52,7 +52,7 @@ def reduced(points: Points, dimensions: int) -> Points:
 
 
 def cluster(
-    points: Points, classes: Numbers, clusters: int, runs: int, dimensions: int, seed: int = 1, jobs: int = 1
+    points: Points, classes: Numbers, clusters: int, runs: int, dimensions: int, seed: int, jobs: int
 ) -> list[float]:
     """Run k-means many times and return the F of each run. Runs start from the same pages for every method."""
     smaller = reduced(points, dimensions)
