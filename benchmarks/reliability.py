@@ -82,7 +82,7 @@ def judge_by_folds(arguments: argparse.Namespace) -> Iterator[Judged]:
     config = load_config(arguments.config)
     pages = [label_page(gold, data, config) for data, gold in read_pages(arguments.data, arguments.step)]
     for number, fold in enumerate(
-        cross_validate(pages, partial(ModelLabeller, config), arguments.folds, jobs=arguments.jobs), 1
+        cross_validate(pages, partial(ModelLabeller, config), arguments.folds, "site", 1, arguments.jobs, 1.0), 1
     ):
         print(f"fold {number} of {arguments.folds} done", file=sys.stderr, flush=True)
         for page in fold:

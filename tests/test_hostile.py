@@ -19,6 +19,7 @@ import pytest
 from support.commands import run_process, victor
 
 from victorpy import Cleaner
+from victorpy.annotation.learning import Predictor
 from victorpy.base.digests import _meta_digest
 from victorpy.base.resources import shipped
 from victorpy.batch.outcome import clean_record
@@ -26,8 +27,11 @@ from victorpy.config import read_config
 from victorpy.description.categories import load_categories, save_categories, train_categories
 from victorpy.errors import ConfigError, ModelError, TemplateError
 from victorpy.features import FEATURES
+from victorpy.methods import find_method, load_method, load_methods
 from victorpy.model.store import load_model
 from victorpy.model.template import read_template
+from victorpy.research.evaluate import load_as_is
+from victorpy.research.mining.cleaning import parse_methods
 from victorpy.sites.store import load_tree, save_tree
 from victorpy.sites.style_tree import StyleTree
 
@@ -291,6 +295,28 @@ def with_code(tmp_path: Path) -> Path:
     append("config.conf", "feature-modules: own.py\n")(model)
     sign(model)
     return model
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        Cleaner.load,
+        load_model,
+        load_method,
+        find_method,
+        load_methods,
+        load_as_is,
+        parse_methods,
+        Predictor.load,
+        lambda model: clean_record({"html": PAGE}, model=model),
+    ],
+)
+def test_code_in_a_model_does_not_run_by_default(
+    with_code: Path, tmp_path: Path, load: Callable[[str], object]
+) -> None:
+    with pytest.raises(ModelError, match="contains Python code"):
+        load(str(with_code))
+    assert not (tmp_path / "ran").exists()
 
 
 def test_code_in_a_model_runs_only_if_allowed(with_code: Path, tmp_path: Path) -> None:

@@ -427,6 +427,14 @@ def test_filters(filters, status, kind, reason):
     assert row["language"] == ("de" if filters.languages else "en")  # declared, unless detection is needed
 
 
+def test_filters_keep_pages_with_exactly_the_least_words_and_confidence():
+    words = len(clean_record({"html": GERMAN})["text"].split())
+    assert clean_record({"html": GERMAN}, filters=Filters(min_words=words))["status"] == "kept"
+    assert clean_record({"html": GERMAN}, filters=Filters(min_words=words + 1))["status"] == "skipped"
+    confidence = Cleaner.load().document(GERMAN).confidence
+    assert clean_record({"html": GERMAN}, filters=Filters(min_confidence=confidence))["status"] == "kept"
+
+
 def test_an_empty_page_is_empty_whatever_the_filters():
     filters = Filters(min_words=5, min_confidence=0.9, languages=("en",))
     assert clean_record({"html": "<p></p>"}, filters=filters)["status"] == "empty"

@@ -52,6 +52,11 @@ def test_a_page_has_its_text(page):
     assert replace(page, labels=(Label.OTHER,) * len(page.labels)).text == ""
 
 
+def test_a_page_has_no_more_than_was_asked_for():
+    page = Cleaner.load().document(TEA)
+    assert (page.features, page.metadata, page.layout, page.roles) == ((), None, None, ())
+
+
 @pytest.mark.parametrize("name", sorted(OUTPUTS))
 def test_a_page_can_be_written_in_every_format(page, name):
     assert page.to(name) == Cleaner.load().clean(TEA, url="https://tea.example/", format=name)

@@ -245,8 +245,9 @@ class Trial:
             if (bug.path, right, wrong) in without_effect():
                 continue
             self.ended.append((bug, self._try(bug)))
-            if self.ended[-1][1] in MISSED:
-                print(f"\n{bug.path}:{bug.line}: {self.ended[-1][1]}\n- {right}\n+ {wrong}", flush=True)
+            is_missed = self.ended[-1][1] in MISSED
+            place = f"\n{bug.path}:{bug.line}: {self.ended[-1][1]}\n- {right}\n+ {wrong}\n"
+            print(place if is_missed else ".", end="", flush=True)
         return True
 
     def _try(self, bug: Bug) -> str:
@@ -282,12 +283,31 @@ class Trial:
                 return 1
         return 0
 
+    def _plant_default(self, bug: Bug, source: str) -> bool:
+        """Replace the defaults of a function that is already imported. Return False if there is none."""
+        tree = ast.parse(bug.plant(source))
+        functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+        node = next(node for node in functions if node.lineno <= bug.line < node.body[0].lineno)
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        place = (str(TREE / bug.path), first, node.name)
+        changed = [
+            function
+            for function in self._functions
+            if (function.__code__.co_filename, function.__code__.co_firstlineno, function.__code__.co_name) == place
+        ]
+        for function in changed:
+            values = [eval(ast.unparse(default), function.__globals__) for default in node.args.defaults]
+            named = [eval(ast.unparse(default), function.__globals__) for default in node.args.kw_defaults if default]
+            function.__defaults__ = tuple(values)
+            function.__kwdefaults__ = dict(zip(function.__kwdefaults__ or (), named, strict=True))
+        return bool(changed)
+
     def _plant_here(self, bug: Bug, source: str) -> bool:
         """Replace the code of functions that are already imported. Return False if that is not possible."""
         path = str(TREE / bug.path)
         if not any(getattr(module, "__file__", None) == path for module in sys.modules.values()):
             return True  # the tests will import it
-        if self.control:
+        if self.control or (bug.kind == "default" and self._plant_default(bug, source)):
             return True
         right, wrong = (
             list(codes(compile(text, path, "exec", dont_inherit=True))) for text in (source, bug.plant(source))

@@ -1,18 +1,26 @@
-"""Exact limits of numbers and names in configs and parameters."""
+"""Exact limits of numbers and names in configs, parameters, files and models."""
 
+import io
+import json
+from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from victorpy import config
-from victorpy.base import textformat
+from victorpy.base import digests, textformat
+from victorpy.base.arrays import checked, read_array
+from victorpy.base.files import open_regular, read_bounded
+from victorpy.base.hashes import PageCounts
 from victorpy.base.language import language_of
 from victorpy.base.parameters import check_count, check_range
 from victorpy.base.textformat import MOST_EXPANSIONS, expand
 from victorpy.base.variables import VARIABLES, kind_of
+from victorpy.base.words import is_gibberish
 from victorpy.config import read_config
 from victorpy.document import Document, Elements
-from victorpy.errors import ConfigError, suggest
+from victorpy.errors import ConfigError, ModelError, suggest
 
 
 @pytest.mark.parametrize(
@@ -147,3 +155,105 @@ GERMAN = "Tee ist ein heißes Getränk, das man aus den Blättern des Teestrauch
 def test_language_is_detected_from_100_characters_on(length: int, language: str) -> None:
     assert len(GERMAN) >= 100
     assert language_of(GERMAN[:length], claimed="en-US") == language
+
+
+@pytest.mark.parametrize(("most", "fits"), [(4, True), (3, False)])
+def test_files_are_read_up_to_a_number_of_bytes(tmp_path: Path, most: int, fits: bool) -> None:
+    (tmp_path / "tea").write_bytes(b"tea!")
+    if fits:
+        assert read_bounded(tmp_path / "tea", most) == b"tea!"
+    else:
+        with pytest.raises(OSError, match="larger than 3 bytes"):
+            open_regular(tmp_path / "tea", most)
+
+
+@pytest.mark.skipif(not Path("/proc/version").exists(), reason="needs a file whose size the system does not know")
+def test_files_without_a_size_are_read_up_to_a_number_of_bytes() -> None:
+    path = Path("/proc/version")
+    content = path.read_bytes()
+    assert path.stat().st_size == 0
+    assert read_bounded(path, len(content)) == content
+    with pytest.raises(OSError, match="larger than"):
+        read_bounded(path, len(content) - 1)
+
+
+@pytest.mark.parametrize("array", [np.zeros(0), np.zeros((0, 3)), np.arange(3.0), np.array(["tea"])])
+def test_plain_arrays_that_fill_their_file_are_read(array: np.ndarray) -> None:
+    file = io.BytesIO()
+    np.save(file, array)
+    file.seek(0)
+    assert read_array(file, "numbers").tolist() == array.tolist()
+    if array.size:
+        with pytest.raises(ValueError, match="larger than their file"):
+            read_array(io.BytesIO(file.getvalue()[:-1]), "numbers")
+
+
+@pytest.mark.parametrize(
+    "array", [np.array([True]), np.array([object()]), np.zeros(2, dtype="i4,i4"), np.array(b"tea")]
+)
+def test_other_arrays_are_refused(array: np.ndarray) -> None:
+    file = io.BytesIO()
+    np.save(file, array)
+    file.seek(0)
+    with pytest.raises(ValueError, match="not arrays of numbers"):
+        read_array(file, "numbers")
+
+
+def test_checked_arrays_include_the_ends_of_their_range() -> None:
+    assert checked(np.array([0, 2]), np.int64, "counts", 0, 2).tolist() == [0, 2]
+    for values in ([-1], [3]):
+        with pytest.raises(ValueError, match="its counts are not all numbers from 0 to 2"):
+            checked(np.array(values), np.int64, "counts", 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x" * 100, True),
+        ("x" * 99, False),  # too few letters
+        ("x" * 100 + "." * 100, True),
+        ("x" * 100 + "." * 101, False),  # most characters are no Latin letters
+        ("a" * 22 + "x" * 78 + "." * 90, True),
+        ("a" * 23 + "x" * 77 + "." * 90, False),  # enough vowels
+    ],
+)
+def test_gibberish_has_a_hundred_letters_and_few_vowels(text: str, expected: bool) -> None:
+    assert is_gibberish(text) is expected
+
+
+def test_page_counts_forget_the_rarest_hashes_above_their_limit() -> None:
+    counts = PageCounts(most=3)
+    counts.add(1, np.array([1, 2, 3], dtype=np.uint64))
+    asked = np.array([1, 2, 3, 4], dtype=np.uint64)
+    assert counts.spread(9, asked).tolist() == [2, 2, 2, 1]
+    counts.add(2, np.array([1, 2], dtype=np.uint64))
+    counts.add(2, np.array([3], dtype=np.uint64))  # the same page again
+    counts.add(3, np.array([1, 4], dtype=np.uint64))
+    assert counts.spread(9, asked).tolist() == [4, 3, 1, 1]
+    assert counts.spread(3, asked).tolist() == [3, 2, 1, 1]
+    assert (len(counts), counts.with_page(3), counts.with_page(9)) == (3, 3, 4)
+
+
+@pytest.mark.parametrize(("files", "size", "fits"), [(2, 5, True), (3, 5, False), (2, 6, False)])
+def test_model_has_a_number_of_files_and_bytes(tmp_path: Path, monkeypatch, files: int, size: int, fits: bool) -> None:
+    monkeypatch.setattr(digests, "_MOST_FILES", 2)
+    monkeypatch.setattr(digests, "MOST_BYTES", 5)
+    problem = nullcontext() if fits else pytest.raises(ModelError, match="at most 5 bytes in 2 files")
+    with problem, digests.write_directory(tmp_path / "model", {"format": 1}) as directory:
+        for number in range(files):
+            (directory / str(number)).write_bytes(b"x" * (size if number == 0 else 0))
+    assert (tmp_path / "model").exists() is fits
+    if fits:
+        assert set(digests.verify_directory(tmp_path / "model", digests.read_meta(tmp_path / "model"))) == {"0", "1"}
+        monkeypatch.setattr(digests, "_MOST_FILES", 1)
+        with pytest.raises(ModelError, match="lists more than 1 files"):
+            digests.verify_directory(tmp_path / "model", digests.read_meta(tmp_path / "model"))
+
+
+@pytest.mark.parametrize("name", ["x" * 256, "", ".", "..", "a/b", "a\\b", "a\n"])
+def test_model_names_only_files_of_its_directory(tmp_path: Path, name: str) -> None:
+    (tmp_path / "meta.json").write_text(json.dumps({"format": 1, "digest": "0", "files": {"x" * 255: ""}}))
+    assert digests.read_meta(tmp_path)["format"] == 1
+    (tmp_path / "meta.json").write_text(json.dumps({"format": 1, "digest": "0", "files": {name: ""}}))
+    with pytest.raises(ModelError, match="files must contain the names of files in this directory"):
+        digests.read_meta(tmp_path)

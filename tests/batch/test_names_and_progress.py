@@ -75,6 +75,9 @@ def test_long_names_stay_different():
 def test_names_of_exactly_the_limits_do_not_change():
     deep, long = "/".join("abcdefghijkl"), "x" * (LONGEST_PART - len(".txt"))
     assert [str(safe_place(f"{name}.html", ".txt")) for name in (deep, long)] == [f"{deep}.txt", f"{long}.txt"]
+    folder = "x" * LONGEST_PART
+    assert safe_place(f"{folder}/page.html", ".txt").parts == (folder, "page.txt")
+    assert len(safe_place(f"{folder}x/page.html", ".txt").parts[0]) == LONGEST_PART
     deeper, longer = safe_place(f"z/{deep}.html", ".txt"), safe_place(f"{long}x.html", ".txt")
     assert (len(deeper.parts), deeper.parts[:3], deeper.name) == (12, ("z", "a", "b"), "l.txt")
     assert (len(longer.name), longer.name[:100]) == (LONGEST_PART, "x" * 100)

@@ -16,9 +16,9 @@ from victorpy.batch.outcome import PageCleaner
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record
 from victorpy.description.metadata import read_metadata
-from victorpy.description.metadata.dates import find_date
+from victorpy.description.metadata.dates import find_date, read_date
 from victorpy.description.metadata.page import Page
-from victorpy.description.metadata.structured import MOST_ITEMS, MOST_THINGS
+from victorpy.description.metadata.structured import DEEPEST, MOST_ITEMS, MOST_THINGS
 from victorpy.description.metadata.title import Site, is_host
 from victorpy.methods import load_method
 from victorpy.outputs.base import OUTPUTS, Output
@@ -190,6 +190,69 @@ def test_name_of_a_site(text, expected):
 def test_headline_is_the_longest_heading_in_the_title(headings, expected):
     headline = Page(parse_whole(f"<title>Green tea from Kent | Leaf</title>{headings}")).headline
     assert (headline.text if headline is not None else None) == expected
+
+
+def json_ld(depth):
+    """A page whose JSON-LD names an author inside `depth` graphs."""
+    article = {"@type": "Article", "author": "Ann Lee"}
+    for _ in range(depth):
+        article = {"@graph": article}
+    return f"<script type=application/ld+json>{json.dumps(article)}</script>"
+
+
+def author(name):
+    return f"<meta name=author content='{name}'>"
+
+
+def dated(length):
+    """A page with a line of a length and a date below its heading."""
+    return f"<h1>Tea</h1><p>{'May 17, 2024'.ljust(length, '.')}</p>"
+
+
+@pytest.mark.parametrize(
+    ("field", "within", "beyond"),
+    [
+        ("author", json_ld(DEEPEST), json_ld(DEEPEST + 1)),
+        ("author", author("Jane " + "D" * 55), author("Jane " + "D" * 56)),  # 60 characters
+        ("author", author("Jane Ann Sue Joy Eve Doe"), author("Jane Ann Sue Joy Eve Amy Doe")),  # 6 words
+        ("site_name", "<meta property=og:site_name content=XY>", "<meta property=og:site_name content=X>"),
+        ("site_name", *(f"<meta property=og:site_name content={'X' * length}>" for length in (60, 61))),
+        ("date", *(f"<meta property=article:published_time content={day}>" for day in ("1990-01-01", "1989-12-31"))),
+        ("date", dated(150), dated(151)),
+        ("date", *(f"<p class=date>{'May 17, 2024'.ljust(length, '.')}</p>" for length in (150, 151))),
+    ],
+)
+def test_values_beyond_a_limit_are_ignored(field, within, beyond):
+    assert getattr(metadata_of(within), field)
+    assert not getattr(metadata_of(beyond), field)
+
+
+def test_page_has_at_most_twelve_authors():
+    names = [f"Jane {letter}ee" for letter in "ABCDEFGHIJKLM"]
+    assert metadata_of(author(" | ".join(names))).author.split("; ") == names[:12]
+
+
+def test_name_of_a_site_without_a_separator_has_up_to_three_words():
+    assert metadata_of("<title>Leaf Tea House</title>", "http://leaftea.example/a").site_name == "Leaf Tea House"
+    assert metadata_of("<title>Leaf Tea House Kent</title>", "http://leaftea.example/a").site_name == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("31.12.2020", "de", date(2020, 12, 31)),
+        ("31/12/2020", "en", date(2020, 12, 31)),
+        ("12/11/2020", "en", date(2020, 12, 11)),  # the month comes first
+        ("13/11/2020", "en", date(2020, 11, 13)),
+        ("05/12/2020", "fr", date(2020, 12, 5)),
+        ("05/13/2020", "fr", date(2020, 5, 13)),  # there is no month 13
+        ("2020/12/31", "en", date(2020, 12, 31)),
+        ("June 5, 2020", "en", date(2020, 6, 5)),
+        ("5 Jun 2020", "en", date(2020, 6, 5)),
+    ],
+)
+def test_order_of_numbers_in_a_date(text, language, expected):
+    assert read_date(text, language) == expected
 
 
 def test_date_may_be_today_and_not_tomorrow():

@@ -543,6 +543,7 @@ def test_a_grid_search_over_crfs_finds_a_c1(sequences):
     ("line", "parameter", "value"),
     [
         ("crf-param-max_iterations: 7", "max_iterations", 7),
+        ("crf-param-c1: 0", "c1", 0.0),
         ("crf-param-feature.minfreq: 2", "min_freq", 2.0),
         ("crf-param-feature.possible_transitions: 1", "all_possible_transitions", True),
         ("crf-algorithm: l2sgd\ncrf-param-calibration.samples: 50", "calibration_samples", 50.0),

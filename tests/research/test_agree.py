@@ -193,6 +193,13 @@ def test_blocks_that_somebody_did_not_label_are_left_out():
     assert [found["block"] for found in scores["disagreements"]] == [2]
 
 
+def test_numbers_are_the_same_in_every_run():
+    pages = [page_of([H, P, O], [H, O, O]), page_of([P, P, O], [H, P, O])]
+    scores = compare_annotators(["one", "two"], pages)
+    assert scores == compare_annotators(["one", "two"], pages, seed=1)
+    assert scores["resampling"]["seed"] == 1
+
+
 def test_one_annotator_is_not_enough(tea):
     with pytest.raises(DataError, match="at least two"):
         compare_annotators(["alone"], [page_of([P])])

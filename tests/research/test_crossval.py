@@ -52,10 +52,13 @@ class SiteRecorder(Recorder):
         return at_site
 
 
+HOW = {"folds": 6, "group": "site", "seed": 1, "jobs": 1, "share": 1.0}
+
+
 def run(pages, labeller=Recorder, **options):
     """Cross-validate; returns pairs of fitted pages and tested page, and the results."""
     diary = []
-    folds = cross_validate(pages, partial(labeller, diary), **options)
+    folds = cross_validate(pages, partial(labeller, diary), **(HOW | options))
     return diary, [result for fold in folds for result in fold]
 
 
@@ -135,7 +138,7 @@ def test_every_page_is_tested_once_by_a_labeller_that_never_saw_its_site(pages):
 
 def test_every_fold_has_a_new_labeller(pages):
     made = []
-    list(cross_validate(pages, lambda: made.append(Recorder([])) or made[-1], folds=4))
+    list(cross_validate(pages, lambda: made.append(Recorder([])) or made[-1], **(HOW | {"folds": 4})))
     assert len({id(labeller) for labeller in made}) == 4
 
 
@@ -175,7 +178,8 @@ def test_share_of_the_training_pages_leaves_the_tested_ones_alone(cleaneval_conf
 
 
 def test_two_jobs_give_the_same_results(config, pages):
-    one, two = (list(cross_validate(pages, partial(ModelLabeller, config), folds=3, jobs=jobs)) for jobs in (1, 2))
+    make = partial(ModelLabeller, config)
+    one, two = (list(cross_validate(pages, make, **(HOW | {"folds": 3, "jobs": jobs}))) for jobs in (1, 2))
     assert one == two
     assert [[result.labelling for result in fold] for fold in one] == [[r.labelling for r in fold] for fold in two]
 
@@ -197,8 +201,9 @@ def test_folds_that_cannot_be_filled_are_refused(config, pages, options, message
 
 
 def test_scores_of_gold_labels_and_of_nothing(pages):
-    scores = score_page(pages[0], Labelling(pages[0].labels)).scores
-    assert scores.pop("empty") == 0
+    result = score_page(pages[0], Labelling(pages[0].labels))
+    scores = result.scores
+    assert result.fold == scores.pop("empty") == 0
     assert scores == dict.fromkeys(scores, 1)
     assert {"label_accuracy", "cleaneval_markup", "cleaneval_segments_f1"} <= set(scores)
     scores = score_page(pages[0], Labelling(tuple(Label.OTHER for _ in pages[0].labels))).scores

@@ -44,6 +44,8 @@ def test_intervals_of_equal_values_other_seeds_and_other_orders():
     values = list(np.random.default_rng(5).random(50))
     one, other = summarise(values, seed=1), summarise(values, seed=2)
     assert one.mean == other.mean
+    assert summarise(values) == one  # every run gives the same numbers
+    assert compare(values, values[::-1]) == compare(values, values[::-1], seed=1)
     assert (one.low, one.high) != (other.low, other.high)
     assert one.low == pytest.approx(other.low, abs=0.02)
     values = [value / 100 for value in range(100)]

@@ -180,11 +180,11 @@ def _calibration(pages: Sequence[PageResult]) -> list[dict[str, float]]:
 def cross_validate(
     pages: Sequence[LabelledPage],
     make_labeller: Callable[[], Labeller],
-    folds: int = 6,
-    group: str = "site",
-    seed: int = 1,
-    jobs: int = 1,
-    share: float = 1.0,
+    folds: int,
+    group: str,
+    seed: int,
+    jobs: int,
+    share: float,
 ) -> Iterator[list[PageResult]]:
     """Yield the results of each fold, labelled by a model that was trained on the other folds only.
 

@@ -178,8 +178,8 @@ def _read_in_words(text: str, language: str) -> date | None:
 def _month(name: str) -> int | None:
     """Return the number of a month by its name, which may be shortened or inflected.
 
-    >>> _month("Juillet"), _month("сентября"), _month("Sept"), _month("Marketing")
-    (7, 9, 9, None)
+    >>> _month("Juillet"), _month("сентября"), _month("Sept"), _month("Marketing"), _month("Junk")
+    (7, 9, 9, None, None)
     """
     name = name.lower()
     for number, months in enumerate(_MONTHS, 1):

@@ -173,7 +173,7 @@ class Net:
         """Read what `save` wrote. Raises ValueError if the arrays are damaged or are for other inputs."""
         arrays = {field.name: checked(read_array(file, "net"), np.float32, "weights") for field in fields(cls)}
         kernels = arrays["kernels"]
-        layers, _, width = kernels.shape if kernels.ndim == 3 else (0, 0, 0)
+        layers, width = kernels.shape[::2] if kernels.ndim == 3 else (0, 0)
         if not (0 < layers <= MOST_LAYERS and 0 < width <= WIDEST):
             raise ValueError("its net has no layers, too many, or too wide ones")
         shapes = [array.shape for array in arrays.values()]
