@@ -1099,6 +1099,25 @@ BARE_ROWS = ROWS.replace("th", "td")
         ("<ul><li><p>Tea<p><a href=/>leads elsewhere</a></ul>", []),
         ("<ul><li><p>Tea<ul><li><p>Green<p>It is not as hot.</ul></ul>", [(1, 3), (0, 3)]),
         ("<pre>a\nb</pre><figure><pre>c\nd</pre><p>e</figure>", [(0, 2), (2, 4), (2, 5)]),
+        # The exact limits.
+        (f"<figure><p>{'long ' * 119}<figcaption>Tea</figcaption></figure>", [(0, 2)]),
+        (f"<table>{ROWS}<tr><td>{'long ' * 80}</table>", [(0, 13)]),
+        (f"<table>{BARE_ROWS}<tr><td>{'long ' * 40}</table>", [(0, 13)]),
+        ("<table><tr><th>a<td>b<tr><td>c<td>d</table>", [(0, 4)]),
+        ("<table><tr><th>a<td>b<tr><td>c</table>", []),  # fewer than four blocks
+        ("<table><tr><td>a<td>b<tr><td>c<td>d</table>", []),  # two rows without a header
+        ("<table><tr><td>a<td>b<tr><td>c<td>d<tr><td>e<td>f</table>", [(0, 6)]),
+        ("<table><tr><td>a<td>b<tr><td>c<td>d<tr><td>e</table>", []),  # fewer than two cells per row
+        (f"<dl><dt>Tea<dd>{'long ' * 79}</dl>", [(0, 2)]),
+        ("<ul><li><p>Tea<p>a b<p>c d<p>e f</ul>", [(0, 4)]),
+        ("<ul><li><p>Tea<p>a b<p>c d<p>e f<p>g h</ul>", []),  # more than four blocks
+        ("<ul><li><p>a b c d e f g h<p>a b c d e f g h</ul>", [(0, 2)]),
+        ("<ul><li><p>a b c d e f g h<p>a b c d e f g</ul>", []),  # the label is longer than the rest
+        ("<ul><li><p>a b c d e f g h i<p>a b c d e f g h i</ul>", []),
+        (f"<ul><li><p>Tea<p>{'long ' * 79}</ul>", [(0, 2)]),
+        (f"<ul><li><p>Tea<p>{'long ' * 80}</ul>", []),
+        ("<ul><li><p>Tea<p><a href=/>hot</a> water</ul>", [(0, 2)]),
+        ("<ul><li><p>Tea<p><a href=/>hot</a></ul>", []),  # half of the words are links
     ],
 )
 def test_units_are_kept_or_dropped_as_a_whole(page, units):
@@ -1139,6 +1158,24 @@ WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for age
         ("<p>tea<p><a href='//x/intent/tweet?u=1'>X</a><p><a href='mailto:?body=a'>X</a>", [0.9] * 3, [0]),
         ("<pre>tea</pre><button>Copy</button><p><button>Copied!</button><p><button>Copy tea?", [0.9] * 4, [0, 3]),
         ("<p>tea<p><a href='mailto:a@b.c'>Share</a><p><a href='//x/share-price'>X</a>", [0.9] * 3, [0, 1, 2]),
+        # The exact limits.
+        ("<p>tea<p>hot<p>old<p>red", [0.9, 0.05, 0.04, 0.06], [0, 1, 3]),
+        ("<p>tea<p>hot<p>old<p>red<p>new", [0.9, 0.05, 0.04, 0.06, 0.06], [0]),  # five blocks
+        (f"<main><p>tea<p>hot</main>{('<p>' + 'w ' * 19) * 3}", [0.9, 0.06, *[0.01] * 3], [0, 1]),
+        (f"<main><p>tea<p>hot</main>{('<p>' + 'w ' * 19) * 3}a", [0.9, 0.06, *[0.01] * 3], [0]),  # sixty words
+        ("<p>tea<p><a href=/>hot</a> tea<p>old", [0.9, 0.06, 0.04], [0, 1]),
+        ("<p>tea<p><a href=/>very hot</a> tea<p>old", [0.9, 0.06, 0.04], [0]),  # most words are links
+        (f"<p>{WORDS}<p hidden>{' '.join(WORDS.split()[:20])}" + "<p>menu" * 3, [0.9, 0.9, *[0.01] * 3], [0]),
+        (f"<p>{WORDS}<p hidden>{' '.join(WORDS.split()[:19])}" + "<p>menu" * 3, [0.9, 0.9, *[0.01] * 3], [0, 1]),
+        (f"<p>{WORDS}<p hidden>{' '.join(WORDS.split()[:18])} a b c" + "<p>menu" * 3, [0.9, 0.9, *[0.01] * 3], [0]),
+        (
+            f"<p>{WORDS}<p hidden>{' '.join(WORDS.split()[:17])} a b c d" + "<p>menu" * 3,
+            [0.9, 0.9, *[0.01] * 3],
+            [0, 1],
+        ),
+        ("<p>tea<p><a>Skip to a b c d e f g h i j</a>", [0.9] * 2, [0]),
+        ("<p>tea<p><a>Skip to a b c d e f g h i j k</a>", [0.9] * 2, [0, 1]),  # too long for a button
+        ("<title>Tea pot</title><h2>Tea cup</h2><p>by me<p>tea is hot<p>x<p>y", [0.03, 0.01, 0.9, 0.01, 0.01], [2]),
     ],
 )
 def test_listings_short_pages_headlines_and_hidden_copies(page, probabilities, expected):
@@ -1163,6 +1200,12 @@ TABLE = "<table><tr><th>a<th>b<tr><td>c<td>d</table>"
         ("<div class='alert-bar'><p>Note<p>Hot.</div>", [0.06] * 2, [0, 3]),
         ("<details><summary>More</summary><p>Hot.<p><a href=/>Links of a menu</a></details>", [0.06] * 3, [0, 1, 2, 4]),
         (f"<p>{WORDS}<div class=admonition>Hot.</div>", [0.06] * 2, [0, 3]),  # other text is missing here
+        ("<p>a b c d e f g h<div class=admonition>Hot.</div>", [0.06] * 2, [0, 2, 3]),
+        ("<p>a b c d e f g h i<div class=admonition>Hot.</div>", [0.06] * 2, [0, 3]),
+        ("<div>$$a_1$$</div><div>(1)</div>", [0.05, 0.05], [0, 1, 2, 3]),
+        (TABLE.replace("<td>", "<td><a href=/>"), [0.06] * 4, [0, 1, 2, 3, 4, 5]),  # half of the words are links
+        (f"<details>{'<p>x' * 30}</details>", [0.06] * 30, [*range(32)]),
+        (f"<details>{'<p>x' * 31}</details>", [0.06] * 31, [0, 32]),  # too long a gap
     ],
 )
 def test_units_between_kept_blocks_are_kept(unit, probabilities, expected):

@@ -202,7 +202,7 @@ def find_units(page: Columns) -> tuple[Counts, Counts]:
     elements = np.concatenate([page.elements_with(["pre"]), _data_tables(page, page.elements_with(["table"])), figures])
     ranges = [(first[elements], stop[elements])]
     if len(terms):
-        list_of_term, following = page.parent[terms], np.append(terms[1:], -1)
+        list_of_term, following = page.parent[terms], np.append(terms[1:], 0)  # no term follows the last one
         end = np.where(page.parent[following] == list_of_term, first[following], stop[list_of_term])
         is_short = total[end] - total[first[terms]] <= _LONGEST_ITEM
         ranges.append((first[terms][is_short], end[is_short]))
