@@ -274,6 +274,10 @@ TEXTS = {
     "signs": "<h2>Tea <a class=headerlink href=#tea>¶</a></h2><p>a <a href=#b>↩</a><p>[<a href=/x>edit</a>] c",
     "invisible": "<p>\u200b\u2060<p>•<p>tea\u00adpot \x96 \x07<p>\ufeff<li>a<li>b<p>\xa0<p>c\xa0d",
     "structured": "<p>a<table><tr><td>b<td>c<tr><td>d<td>e</table><pre>f\n g</pre><p>h",
+    "tables": "<h2>a</h2><table><caption>b<br>c</caption><tr><th>d<th>e<tr><td>f<td>g<br>h</table><li>i<li>j"
+    "<table><tr><td>k<td>l</table><p>m<table><tr><td>n<tr><td><p>o<p>p</table><ul><li>q<li>r",
+    "listings": "<p>a<pre>b\n\n  c\td<div>e</div><code>f</code> g</pre><pre>h\n</pre>i<pre><b>j</b>\n<i>k</i></pre>l",
+    "caption without table": "<p>a<caption>b<p>c</caption>d",
     "spaces": "<p>a<b>b</b>c<p>d <i>e</i><br>f<div>g</div>h",
 }
 
@@ -283,7 +287,7 @@ def test_texts_are_equal(page, monkeypatch):
     document = read_document(page, CONFIGS["default"])
     choices = random.Random(1)
     for by_method in (False, True):
-        for labels in ([Label.PARAGRAPH], [Label.LIST, Label.CONTINUATION], [*Label]):
+        for labels in ([Label.PARAGRAPH], [Label.LIST, Label.CONTINUATION], [*Label], [*Label], [*Label]):
             chosen = tuple(choices.choice(labels) for _ in document.texts)
             cleaned = CleanPage(document, chosen, by_method=by_method)
             ours = cleaned.text

@@ -9,7 +9,7 @@ Each module here has a twin in Python, which is the specification and is used wh
     trees.pyx      model/evidence/: inputs, forests, the lexicon and the context of blocks
     net.pyx        model/evidence/net.py: the net beside the forests
     crf.pyx        model/crf/tables.py: the scores of blocks and forward-backward
-    text.pyx       outputs/text.py: the text of pages without tables and listings
+    text.pyx       outputs/text.py: the text outside data tables
 
 Tests check that both twins give the same results. Set VICTOR_ENGINE=python to run without the core.
 docs/guides/native.md explains how to build and extend it.

@@ -274,8 +274,7 @@ def segments(page: CleanPage) -> list[Segment]:
 class KeptBlocks:
     """The kept blocks of a page, or those with the given numbers, with their labels.
 
-    A block that is kept in part has only its kept text.
-    Most pages have few blocks, which are created once. Those of a large page are created whenever they are used.
+    A block that is kept in part has only its kept text. Blocks are created whenever they are used.
     """
 
     def __init__(self, page: CleanPage, numbers: Sequence[int] | None = None) -> None:
@@ -283,16 +282,12 @@ class KeptBlocks:
             other = Label.OTHER
             numbers = [number for number, label in enumerate(page.labels) if label is not other]
         self._page, self.numbers = page, numbers
-        self._all = self._make(0, STRIDE) if len(self.numbers) <= STRIDE else None
 
     def __iter__(self) -> Iterator[LabelledBlock]:
         return self.stretch(0, len(self.numbers))
 
     def stretch(self, first: int, stop: int) -> Iterator[LabelledBlock]:
         """Yield the kept blocks from the one at a position to before the one at another position."""
-        if self._all is not None:
-            yield from self._all[first:stop]
-            return
         for start in range(first, stop, STRIDE):
             yield from self._make(start, min(start + STRIDE, stop))
 

@@ -103,9 +103,8 @@ def parts(page: CleanPage, marks: bool = False) -> Iterator[Part]:
     With `marks`, those of notes are in brackets, because plain text would join them to the word before.
     """
     kept = KeptBlocks(page)
-    joined: Iterable[Part] = join_blocks(_cleaned(kept, page, marks))
-    if page.document.has_tag("table"):
-        joined = _join(kept, page, marks)
+    has_tables = page.document.has_tag("table")
+    joined = _join(kept, page, marks) if has_tables else join_blocks(_cleaned(kept, page, marks))
     return (part for part in joined if isinstance(part, Table) or _is_visible(part))
 
 
@@ -137,18 +136,21 @@ def _cleaned(kept: Iterable[LabelledBlock], page: CleanPage, marks: bool) -> Ite
 
 def _join(kept: KeptBlocks, page: CleanPage, marks: bool) -> Iterator[Part]:
     """Join blocks into segments and data tables."""
-    document, elements = page.document, page.document.elements
-    captions = elements.innermost("caption") if document.has_tag("caption") else None
-
-    def stretch(first: int, stop: int) -> Iterator[LabelledBlock]:
-        blocks = _cleaned(kept.stretch(first, stop), page, marks)
-        return _separate_captions(blocks, captions) if captions else blocks
-
     done = 0
+    for table, first, stop in find_tables(kept, page, marks):
+        yield from join_blocks(_stretch(kept, page, marks, done, first))
+        yield table
+        done = stop
+    yield from join_blocks(_stretch(kept, page, marks, done, len(kept.numbers)))
+
+
+def find_tables(kept: KeptBlocks, page: CleanPage, marks: bool) -> Iterator[tuple[Table, int, int]]:
+    """Yield the data tables of a page, each with the range of the kept blocks in its cells."""
+    document, elements = page.document, page.document.elements
     for table, rows, first, stop in _tables(kept.numbers, elements):
         blocks_by_cell: dict[int, list[LabelledBlock]] = {cell: [] for row in rows for cell in row}
         in_cells = []
-        for number, labelled in enumerate(stretch(first, stop), first):
+        for number, labelled in enumerate(_stretch(kept, page, marks, first, stop), first):
             element = labelled[0].element
             while element > table and element not in blocks_by_cell:
                 element = elements.parent[element]
@@ -165,17 +167,15 @@ def _join(kept: KeptBlocks, page: CleanPage, marks: bool) -> Iterator[Part]:
         }
         places = _cell_places(rows, document)
         if _is_data(table, rows, places, contents, document):
-            yield from join_blocks(stretch(done, in_cells[0]))
-            yield _table(table, rows, places, contents, elements)
-            done = in_cells[-1] + 1
-    yield from join_blocks(stretch(done, len(kept.numbers)))
+            yield _table(table, rows, places, contents, elements), in_cells[0], in_cells[-1] + 1
 
 
-def _separate_captions(kept: Iterable[LabelledBlock], caption_of: Sequence[int]) -> Iterator[LabelledBlock]:
-    """Label each caption as a paragraph, even if its label is heading or continuation."""
+def _stretch(kept: KeptBlocks, page: CleanPage, marks: bool, first: int, stop: int) -> Iterator[LabelledBlock]:
+    """Yield a range of the kept blocks. Captions become paragraphs, even if they are labelled as headings."""
+    elements = page.document.elements
     previous = -1
-    for block, label in kept:
-        caption = caption_of[block.element] if block.element >= 0 else -1
+    for block, label in _cleaned(kept.stretch(first, stop), page, marks):
+        caption = elements.ancestor(block.element, ["caption"]) if "caption" in block.containers else -1
         continues = label is Label.CONTINUATION and caption == previous
         yield block, label if caption < 0 or continues else Label.PARAGRAPH
         previous = caption
@@ -186,7 +186,9 @@ def _tables(numbers: Sequence[int], elements: Elements) -> Iterator[tuple[int, l
 
     `numbers` are the numbers of the kept blocks. A table with more than `MOST_CELLS` cells is cut into several.
     """
-    tables = [number for number, tag in enumerate(elements.tag) if tag == "table"]
+    tables: list[int] = []
+    for _ in range(elements.tag.count("table")):
+        tables.append(elements.tag.index("table", tables[-1] + 1 if tables else 0))
     for table, next_table in pairwise([*tables, len(elements)]):
         first = bisect_left(numbers, elements.first_block[table])
         stop = bisect_left(numbers, elements.stop_block[table])
@@ -241,8 +243,10 @@ def _cell_places(rows: list[list[int]], document: Document) -> _Places:
             while rows_left.get(column):
                 column += 1
             attributes = document.attributes_of(cell)
-            height = _span(attributes, "rowspan", len(rows) - number)
-            width = _span(attributes, "colspan", max(_MAX_COLUMNS - column, 1))
+            height = width = 1
+            if "rowspan" in attributes or "colspan" in attributes:
+                height = _span(attributes, "rowspan", len(rows) - number)
+                width = _span(attributes, "colspan", max(_MAX_COLUMNS - column, 1))
             places[cell] = _CellPlace(number, column, height, width)
             if height > 1:
                 covering |= dict.fromkeys(range(column, column + width), height)
@@ -275,6 +279,8 @@ def _cell_segments(blocks: Sequence[LabelledBlock], cell: int, elements: Element
                 element = elements.parent[element]
             relabelled.append((block, Label.LIST if element > cell else Label.PARAGRAPH))
         previous = block
+    if len(relabelled) == 1:  # as in most cells
+        return (segment,) if _is_visible(segment := Segment(relabelled[0][1], (relabelled[0][0],))) else ()
     return tuple(filter(_is_visible, join_blocks(relabelled)))
 
 

@@ -12,11 +12,12 @@ from typing import Any
 from victorpy import native
 from victorpy.base.parameters import parse_settings
 from victorpy.document import STRIDE, Document, Label
-from victorpy.outputs.base import LINK_SIGNS, OUTPUTS, CleanPage, Output, output, segments
+from victorpy.outputs.base import LINK_SIGNS, OUTPUTS, CleanPage, KeptBlocks, Output, output, segments
 from victorpy.outputs.offsets import find_offsets
-from victorpy.outputs.tables import INVISIBLE, parts, tidy_text
+from victorpy.outputs.tables import INVISIBLE, find_tables, parts, tidy_text
 
 _native = native.load("text")
+_SIGNS = "".join(LINK_SIGNS) + "["
 
 _CLEANEVAL_TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 
@@ -25,10 +26,9 @@ _CLEANEVAL_TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>
 def render_text(page: CleanPage) -> str:
     """Plain text: a blank line between segments, one line per list item or table row."""
     if _native and page.document.arrays and not page.spans:
-        signs, invisible = "".join(LINK_SIGNS) + "[", INVISIBLE
-        text = _native.plain_text(page.document.arrays, page.labels, partial(tidy_text, page), signs, invisible)
+        text = _native_text(page)
         if text is not None:
-            return str(text)
+            return f"{text}\n" if text else ""
     written: list[str] = []
     previous = None
     for part in parts(page, marks=True):
@@ -37,6 +37,22 @@ def render_text(page: CleanPage) -> str:
         written.append(part.text)
         previous = part.label
     return "".join([*written, "\n"]) if written else ""
+
+
+def _native_text(page: CleanPage) -> str | None:
+    """Write a page's segments natively, or return None if that does not work."""
+    count = len(page.labels)
+    write = partial(_native.plain_text, page.document.arrays, page.labels, partial(tidy_text, page), _SIGNS, INVISIBLE)
+    text: str | None = write(0, count, False)
+    if text is not None or not page.document.has_tag("table"):
+        return text
+    kept = KeptBlocks(page)
+    written: list[str] = []
+    done = 0
+    for table, first, stop in find_tables(kept, page, marks=True):
+        written += [write(done, kept.numbers[first], True), table.text]
+        done = kept.numbers[stop - 1] + 1
+    return "\n\n".join(filter(None, [*written, write(done, count, True)]))
 
 
 @output("cleaneval", ".txt")
