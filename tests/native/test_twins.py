@@ -421,22 +421,31 @@ def read_tree(page: bytes, unread: tuple[str, ...], read: frozenset[str] | None 
     return markup, tree.title, tree.url, tree.base, tree.losses
 
 
-DELETED = ("script", "style", "svg", "iframe")
+DELETED = ("script", "style", "svg", "iframe", "meta", "link")
 MARKUP = (
     "<script> </script> <script </script <SCRIPT\tx> </ScRipt\t> </scripts> <!-- --> --!> -> <! <? > \" ' = / /> x=1 "
     "x='y' x=\"<p>\" <p> </p> <style> </style> <title> </title> <textarea> </textarea> <svg> </svg> <path\td='1'/> "
     "<path\td> </path> <g> </g> <g/> <use/> <rect></rect> <iframe> </iframe> <noscript> </noscript> <div\tclass=a> "
     "</div> <div\tdata-x='1'\tclass=b> <path\tdata-x='1'/> data-x=\"2\" data-src='3' data-x='>' data-x= "
     "<a\thref=b/> <script\tsrc=c/> <script/> <script\ttype=math/tex> <xmp> </xmp> <plaintext> <head> </head> "
-    "<body> </body> </html> < </ &lt; tea <![CDATA[ ]]> <td>"
+    "<body> </body> </html> < </ &lt; tea <![CDATA[ ]]> <td> <meta> <meta\tname=a/> <link\trel=b> <LINK\trel=Canonical\t"
+    "href=c> <html> <noscript> <base\thref=d>"
 ).split(" ")
+STARTS = [
+    "",
+    "<head>",
+    "<html><head>\n",
+    "<!doctype html><html x=y>\n<head><title>tea</title>",
+    "<head></head>\n<body>",
+]
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_unread_texts_do_not_change_the_rest_of_the_tree(seed):
     pieces = random.Random(seed)
     for _ in range(100):
-        page = "".join(pieces.choices([*MARKUP, " ", "\n"], k=pieces.choice([5, 20, 50]))).encode()
+        start = pieces.choice(STARTS)
+        page = (start + "".join(pieces.choices([*MARKUP, " ", "\n"], k=pieces.choice([5, 20, 50])))).encode()
         assert read_tree(page, DELETED) == read_tree(page, DELETED, READ) == read_tree(page, ())
 
 
@@ -458,6 +467,24 @@ def test_unread_texts_do_not_change_the_rest_of_the_tree(seed):
         ("<p data-src='1' data-tex='2' data-srcset='3'>", "<p data-src='1' data-tex='2' data-srcset='3'>"),
         ("<p data-x=1 data-y data-='2' DATA-X='3'>", "<p data-x=1 data-y data-='2' DATA-X='3'>"),
         ("<svg><path data-x='1'/></svg><p data-x='2'/>", "<svg></svg><p />"),
+        # Whole elements, but only where the parser adds no tags because of them.
+        ("<html><head><meta a><link rel=b>\n<title>c</title></head>", "<html><head>\n<title>c</title></head>"),
+        (
+            "<head><link rel='CANONICAL' href=a><link href='&#99;'>",
+            "<head><link rel='CANONICAL' href=a><link href='&#99;'>",
+        ),
+        ("<head>tea<meta><link>", "<head>tea<meta><link>"),
+        ("<meta><p>tea<meta>", "<meta><p>tea<meta>"),
+        ("<head><script a>b</script><style>c</style >\n<body>", "<head>\n<body>"),
+        (
+            "<head><body>tea <script>a</script>pot</body><script>b</script>",
+            "<head><body>tea pot</body><script></script>",
+        ),
+        ("<head><body><<script>a</script>p>", "<head><body><<script></script>p>"),
+        ("<head><body>&<script>a</script>lt;", "<head><body>&<script></script>lt;"),
+        ("<head><body><svg a=b><g><path/></g></svg>tea", "<head><body>tea"),
+        ("<head><body><svg><path/><b></b></svg>tea", "<head><body><svg><b></b></svg>tea"),
+        ("<head></head><body><math><script>a</script>", "<head></head><body><math><script></script>"),
     ],
 )
 def test_unread_texts(page, expected):

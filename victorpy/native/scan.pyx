@@ -12,23 +12,28 @@ cdef extern from "<ctype.h>" nogil:
     int isalnum(int code)
 
 
-def survey(bytes page, bint script, bint style, bint svg, bint data, vector[string] read_data, int most_attributes):
-    """Return the page without texts that nobody reads, and what to check before parsing.
+def survey(
+    bytes page, bint script, bint style, bint svg, bint head, bint data, vector[string] read_data, int most_attributes
+):
+    """Return the page without markup that nobody reads, and what to check before parsing.
 
-    The texts are those of scripts and styles, the shapes in pictures, and attributes that begin with ``data-``, except
-    those in `read_data`, as far as the arguments name them. Parsing would copy them into the tree. The rest of the
-    result tells whether the page may have a tag with too many attributes, script ends in strings, and references to C1
-    controls, and how often it has ``<``. False is certain. True means that the slower check in Python has to decide.
+    This markup is scripts and styles, pictures made of shapes, ``<meta>`` and ``<link>`` in the head, and attributes
+    that begin with ``data-``, except those in `read_data`, as far as the arguments name them. Parsing would copy it
+    into the tree. The rest of the result tells whether the page may have a tag with too many attributes, script ends
+    in strings, and references to C1 controls, how often it has ``<``, and its rare tags, or None if these are not
+    known. False is certain. True means that the slower check in Python has to decide.
     """
     cdef const char *start = page
     cdef const char *stop = start + len(page)
     cdef const char *found = start
     cdef vector[Range] unread
-    cdef bint has_script_end = False, has_reference = False, may_have_flood
+    cdef Rare rare
+    cdef bint has_script_end = False, has_reference = False, is_unclear
     cdef Py_ssize_t tags = 0
+    rare.formulas = rare.listings = rare.media = rare.base = rare.ruby = rare.quotes = rare.links = False
     with nogil:
-        may_have_flood = find_unread(
-            start, stop, script, style, svg, &read_data if data else NULL, most_attributes, unread
+        is_unclear = find_unread(
+            start, stop, script, style, svg, head, &read_data if data else NULL, most_attributes, unread, &rare
         )
         while True:
             found = <const char *>memchr(found, b"<", stop - found)
@@ -45,7 +50,9 @@ def survey(bytes page, bint script, bint style, bint svg, bint data, vector[stri
                 break
             has_reference = found[1] == b"#" and found[2] == b"1" and b"2" <= found[3] <= b"5" and found[5] == b";"
             found += 1
-    return without(page, unread), may_have_flood, has_script_end, has_reference, tags
+    # A formula may be followed by a script, so scripts stay in pages with formulas.
+    read_part = without(page, unread, not is_unclear and not rare.formulas)
+    return read_part, is_unclear, has_script_end, has_reference, tags, None if is_unclear else as_tuple(&rare)
 
 
 def is_utf8(bytes page):
@@ -84,12 +91,23 @@ def is_utf8(bytes page):
     return at == stop
 
 
+cdef struct Rare:
+    bint formulas, listings, media, base, ruby, quotes, links
+
+
+cdef tuple as_tuple(Rare *rare):
+    return (
+        bool(rare.formulas), bool(rare.listings), bool(rare.media), bool(rare.base), bool(rare.ruby),
+        bool(rare.quotes), bool(rare.links),
+    )
+
+
 def rare_tags(bytes page):
-    """Return whether a page may have formulas, listings, pictures or players, a base address, ruby text, and quotes."""
+    """Return whether a page may have formulas, listings, media, a base address, ruby text, quotes, and links."""
     cdef const char *stop = <const char *>page + len(page)
     cdef const char *tag = page
-    cdef bint formulas = False, listings = False, players = False, base = False, ruby = False, quotes = False
-    cdef int first
+    cdef Rare rare
+    rare.formulas = rare.listings = rare.media = rare.base = rare.ruby = rare.quotes = rare.links = False
     while True:
         tag = <const char *>memchr(tag, b"<", stop - tag)
         if tag == NULL:
@@ -97,40 +115,46 @@ def rare_tags(bytes page):
         tag += 1
         if tag == stop:
             break
-        first = tag[0] | 32  # in lower case
-        if first == b"m":
-            formulas = formulas or is_tag(tag, stop, b"math", 4)
-        elif first == b"p":
-            listings = listings or is_tag(tag, stop, b"pre", 3)
-            players = players or is_tag(tag, stop, b"picture", 7)
-        elif first == b"c":
-            listings = listings or is_tag(tag, stop, b"code", 4)
-        elif first == b"v":
-            players = players or is_tag(tag, stop, b"video", 5)
-        elif first == b"a":
-            players = players or is_tag(tag, stop, b"audio", 5)
-        elif first == b"b":
-            base = base or is_tag(tag, stop, b"base", 4)
-        elif first == b"r":
-            ruby = ruby or is_tag(tag, stop, b"rt", 2)
-        elif first == b"q":
-            quotes = quotes or is_tag(tag, stop, b"q", 1)
-        elif first == b"i":
-            players = players or is_tag(tag, stop, b"iframe", 6)
-            formulas = formulas or (is_tag(tag, stop, b"img", 3) and names_tex(tag + 3, stop, 200))
-        elif first == b"s":
-            if not formulas and (is_tag(tag, stop, b"span", 4) or is_tag(tag, stop, b"script", 6)):
-                formulas = names_tex(tag + 4, stop, 60)
-        elif first == b"d":
-            formulas = formulas or (is_tag(tag, stop, b"div", 3) and names_tex(tag + 3, stop, 60))
-    return formulas, listings, players, base, ruby, quotes
+        note_rare_tag(tag, stop, &rare)
+    return as_tuple(&rare)
 
 
-cdef inline bint is_tag(const char *tag, const char *stop, const char *name, int length) noexcept:
+cdef inline void note_rare_tag(const char *tag, const char *stop, Rare *rare) noexcept nogil:
+    cdef int first = tag[0] | 32  # in lower case
+    if first == b"m":
+        rare.formulas = rare.formulas or is_tag(tag, stop, b"math", 4)
+    elif first == b"p":
+        rare.listings = rare.listings or is_tag(tag, stop, b"pre", 3)
+        rare.media = rare.media or is_tag(tag, stop, b"picture", 7)
+    elif first == b"c":
+        rare.listings = rare.listings or is_tag(tag, stop, b"code", 4)
+    elif first == b"v":
+        rare.media = rare.media or is_tag(tag, stop, b"video", 5)
+    elif first == b"a":
+        rare.media = rare.media or is_tag(tag, stop, b"audio", 5)
+    elif first == b"b":
+        rare.base = rare.base or is_tag(tag, stop, b"base", 4)
+    elif first == b"r":
+        rare.ruby = rare.ruby or is_tag(tag, stop, b"rt", 2)
+    elif first == b"l":
+        rare.links = rare.links or is_tag(tag, stop, b"link", 4)
+    elif first == b"q":
+        rare.quotes = rare.quotes or is_tag(tag, stop, b"q", 1)
+    elif first == b"i":
+        rare.media = rare.media or is_tag(tag, stop, b"iframe", 6)
+        rare.formulas = rare.formulas or (is_tag(tag, stop, b"img", 3) and names_tex(tag + 3, stop, 200))
+    elif first == b"s":
+        if not rare.formulas and (is_tag(tag, stop, b"span", 4) or is_tag(tag, stop, b"script", 6)):
+            rare.formulas = names_tex(tag + 4, stop, 60)
+    elif first == b"d":
+        rare.formulas = rare.formulas or (is_tag(tag, stop, b"div", 3) and names_tex(tag + 3, stop, 60))
+
+
+cdef inline bint is_tag(const char *tag, const char *stop, const char *name, int length) noexcept nogil:
     return stop - tag >= length and strncasecmp(tag, name, length) == 0 and not isalnum(<unsigned char>tag[length])
 
 
-cdef bint names_tex(const char *data, const char *stop, int most) noexcept:
+cdef bint names_tex(const char *data, const char *stop, int most) noexcept nogil:
     """Whether the first characters of a tag contain ``math``, ``latex`` or ``data-tex``."""
     cdef const char *last = data + most if stop - data > most else stop
     while data < last and data[0] != b">":
@@ -184,25 +208,39 @@ cdef inline bint is_white(char code) noexcept nogil:
     return code == 32 or 9 <= code <= 13
 
 
-# Texts that nobody reads.
+# Markup that nobody reads.
 
 cdef struct Range:
     const char *start
     const char *stop
+    # The element around it, which nobody reads either, or NULL.
+    const char *element_start
+    const char *element_stop
+
+cdef enum Place:
+    BEFORE_HEAD
+    IN_HEAD
+    AFTER_HEAD
+    IN_BODY
+    IN_NOSCRIPT  # in the head
+    UNKNOWN
 
 
-cdef bytes without(bytes page, vector[Range] &unread):
-    """Return a page without some parts."""
+cdef bytes without(bytes page, vector[Range] &unread, bint elements):
+    """Return a page without some parts, or without the elements around them."""
     cdef const char *data = page
     cdef const char *stop = data + len(page)
     cdef Py_ssize_t dropped = 0
-    cdef Range part
-    for part in unread:
-        dropped += part.stop - part.start
+    cdef size_t number
+    for number in range(unread.size()):
+        if elements and unread[number].element_start != NULL:
+            unread[number].start, unread[number].stop = unread[number].element_start, unread[number].element_stop
+        dropped += unread[number].stop - unread[number].start
     if not dropped:
         return page
     result = PyBytes_FromStringAndSize(NULL, len(page) - dropped)
     cdef char *out = result
+    cdef Range part
     for part in unread:
         memcpy(out, data, part.start - data)
         out += part.start - data
@@ -212,29 +250,36 @@ cdef bytes without(bytes page, vector[Range] &unread):
 
 
 cdef bint find_unread(
-    const char *at, const char *stop, bint script, bint style, bint svg, const vector[string] *read_data,
-    int most_attributes, vector[Range] &unread
+    const char *at, const char *stop, bint script, bint style, bint svg, bint head, const vector[string] *read_data,
+    int most_attributes, vector[Range] &unread, Rare *rare
 ) except -1 nogil:
-    """Find the texts that nobody reads. Return whether a tag may have too many attributes.
+    """Find the markup that nobody reads, and rare tags. Return whether a tag is unclear or has too many attributes.
 
     If `read_data` is NULL, all attributes are read.
     Tags are read as libxml2 2.14 reads them. The search ends with True at tags that other parsers, or the patterns in
-    page/parse.py, may read differently.
+    page/parse.py, may read differently. Whole elements are found only in the head and the body of pages that have
+    tags for both, because elsewhere they make the parser add these tags.
     """
     cdef const char *tag
     cdef const char *name
     cdef const char *end
+    cdef const char *picture = NULL
     cdef Range part
     cdef int length, attributes, groups = 0
-    cdef bint is_closing, is_empty, in_picture = False
-    cdef size_t before
+    cdef bint is_closing, is_empty, in_picture = False, may_drop
+    cdef size_t before, before_picture = 0
+    cdef Place place = BEFORE_HEAD
     while True:
         tag = <const char *>memchr(at, b"<", stop - at)
         if tag == NULL:
             return False
+        if place < IN_BODY and not is_blank(at, tag):
+            place = UNKNOWN
         is_closing = tag[1] == b"/"
         name = tag + 1 + is_closing
         if not is_letter(name[0]):
+            if place < IN_BODY and tag[1] != b"!" and tag[1] != b"?":
+                place = UNKNOWN
             at = end_of_declaration(tag, stop)
             if at == NULL:
                 return True
@@ -248,8 +293,19 @@ cdef bint find_unread(
         at = end_of_tag(name + length, stop, &is_empty, &attributes, read_data, unread)
         if at == NULL or (attributes >= most_attributes and not is_closing):
             return True
+        if place != UNKNOWN:
+            place = next_place(place, name, length, is_closing)
+        # Without the element, "<" or "&" in the text before it could become a tag or a reference.
+        may_drop = (place == IN_HEAD or place == IN_BODY) and (is_html_space((tag - 1)[0]) or (tag - 1)[0] == b">")
+        part.element_start = part.element_stop = NULL
         if svg and is_named(name, length, b"svg"):
+            if is_closing and in_picture and picture != NULL:
+                unread.resize(before_picture)  # the shapes are inside
+                part.start, part.stop = picture, at
+                unread.push_back(part)
             in_picture = not is_closing and not is_empty
+            picture = tag if may_drop and in_picture else <const char *>NULL
+            before_picture = before
             groups = 0
         elif in_picture and is_named(name, length, b"g"):
             groups += -1 if is_closing else 0 if is_empty else 1
@@ -262,16 +318,80 @@ cdef bint find_unread(
                 part.start, part.stop = tag, end
                 unread.push_back(part)
                 at = end
-        if is_closing or is_empty or not is_raw(name, length):
+        elif head and may_drop and place == IN_HEAD and is_unread_in_head(name, length, at):
+            unread.resize(before)
+            part.start, part.stop = tag, at
+            unread.push_back(part)
+            continue
+        if is_closing:
+            continue
+        note_rare_tag(name, stop, rare)
+        if is_empty or not is_raw(name, length):
             continue
         end = end_of_text(name, length, at, stop)
         if end == NULL:
             return True
-        if end > at and (style and is_named(name, length, b"style") or
-                         script and is_named(name, length, b"script") and not has_formula(name, at)):
+        if style and is_named(name, length, b"style") or (
+            script and is_named(name, length, b"script") and not has_formula(name, at)
+        ):
             part.start, part.stop = at, end
+            at = <const char *>memchr(end, b">", stop - end)
+            if at == NULL:
+                return True
+            at += 1
+            if may_drop:
+                unread.resize(before)
+                part.element_start, part.element_stop = tag, at
             unread.push_back(part)
-        at = end
+        else:
+            at = end
+
+
+cdef Place next_place(Place place, const char *name, int length, bint is_closing) noexcept nogil:
+    """Return where the parser is after a tag. The usual tags lead from the head to the body; others are unclear."""
+    if place == IN_BODY:
+        return UNKNOWN if is_closing and (is_named(name, length, b"body") or is_named(name, length, b"html")) else IN_BODY
+    if is_named(name, length, b"html") and not is_closing and place == BEFORE_HEAD:
+        return place
+    if is_named(name, length, b"head"):
+        return IN_HEAD if place == BEFORE_HEAD and not is_closing else (
+            AFTER_HEAD if place == IN_HEAD and is_closing else UNKNOWN)
+    if is_named(name, length, b"body") and not is_closing and (place == IN_HEAD or place == AFTER_HEAD):
+        return IN_BODY
+    if is_named(name, length, b"noscript"):
+        return IN_NOSCRIPT if place == IN_HEAD and not is_closing else (
+            IN_HEAD if place == IN_NOSCRIPT and is_closing else UNKNOWN)
+    if place == IN_NOSCRIPT:
+        return place
+    if place == IN_HEAD and (
+        is_named(name, length, b"meta") or is_named(name, length, b"link") or is_named(name, length, b"script")
+        or is_named(name, length, b"style") or is_named(name, length, b"title") or is_named(name, length, b"base")
+    ):
+        return IN_HEAD
+    return UNKNOWN
+
+
+cdef bint is_unread_in_head(const char *name, int length, const char *end) noexcept nogil:
+    """Whether a tag is a ``<meta>``, or a ``<link>`` that does not name the address of the page."""
+    if is_named(name, length, b"meta"):
+        return True
+    if not is_named(name, length, b"link"):
+        return False
+    while name < end:
+        if name[0] | 32 == b"c" and strncasecmp(name, b"canonical", 9) == 0:
+            return False
+        if name[0] == b"&" and name[1] == b"#" and strncmp(name + 2, b"038;", 4) != 0:
+            return False  # perhaps a reference to a letter
+        name += 1
+    return True
+
+
+cdef inline bint is_blank(const char *at, const char *stop) noexcept nogil:
+    while at < stop:
+        if not is_html_space(at[0]):
+            return False
+        at += 1
+    return True
 
 
 cdef const char *end_of_declaration(const char *tag, const char *stop) noexcept nogil:
@@ -307,6 +427,7 @@ cdef const char *end_of_tag(
     cdef const char *name_end = NULL
     cdef const char *value_end = NULL
     attributes[0] = 0
+    attribute.element_start = attribute.element_stop = NULL
     while at < stop:
         if at[0] == b">":
             is_empty[0] = (at - 1)[0] == b"/" and at != value_end

@@ -55,7 +55,7 @@ _SCRIPT_END_IN_STRING = re.compile(
     rb"(?P<quote>[\"'`])\s*?(?:[;,.:?+)\]}&|\n]|</(?i:script)))"
 )
 _OPEN_TITLE = re.compile(rb"<title\b[^>]*>[^<]*", re.IGNORECASE)
-# Formulas, listings, embedded players, a base address, readings of words, and quotes.
+# Formulas, listings, media, a base address, ruby text, quotes, and links to other documents.
 _RARE_TAGS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -66,11 +66,15 @@ _RARE_TAGS = [
         rb"<base(?![a-z0-9])",
         rb"<rt(?![a-z0-9])",
         rb"<q(?![a-z0-9])",
+        rb"<link(?![a-z0-9])",
     )
 ]
 _C1_REFERENCE = re.compile(b"&#(1[2-5][0-9]);")
 _CLEANEVAL_WRAPPER = re.compile(rb"\s*<text\b(?=[^>]*+>)(?P<attributes>[^>]*\bid\s*=[^>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
+
+
+Survey = tuple[bytes, bool, bool, bool, int, tuple[bool, ...] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +118,11 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
     if root is None:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
     title_text = (title.text if title is not None else "") or wrapper.get("title", "")
+    has_formulas, has_listings, has_media, has_base, has_ruby, has_quotes, has_links = rare
     url = wrapper.get("id", "")
-    if not url.strip():
+    if has_links and not url.strip():
         links = _each(root, "link")
         url = next((link.get("href") or "" for link in links if link.get("rel", "").lower() == "canonical"), "")
-    has_formulas, has_listings, has_media, has_base, has_ruby, has_quotes = rare
     if has_formulas:
         write_formulas(root)
     if has_listings:
@@ -161,7 +165,7 @@ def _parse_without_loss(
 ) -> tuple[etree._Element | None, tuple[str, ...], tuple[bool, ...]]:
     """Parse without losing text, or describe what was lost. Also return which rare tags the page may have."""
     losses = []
-    read_part, may_have_flood, may_have_script_end, may_have_reference, tags = _survey(utf8, unread, read)
+    read_part, may_have_flood, may_have_script_end, may_have_reference, tags, rare = _survey(utf8, unread, read)
     changed = utf8
     if may_have_flood and _may_have_attribute_flood(text := utf8.decode()):
         text, dropped = _drop_attribute_floods(text)
@@ -182,27 +186,27 @@ def _parse_without_loss(
             losses.append(f"the page has too many tags: those after the first {most:,} were dropped; no text was lost")
             changed = shorter
     if changed is not utf8:
-        read_part = _survey(changed, unread, read)[0]
+        read_part, *_, rare = _survey(changed, unread, read)
     root, error = _lxml_tree(read_part)
     if error:
         root, error = _lxml_tree(_flatten(changed.decode()).encode())
         losses.append(error or f"elements nested deeper than {FLATTEN_DEPTH} levels were flattened; no text was lost")
-    return root, tuple(losses), (_native.rare_tags if _native else _rare_tags)(read_part)
+    return root, tuple(losses), rare or (_native.rare_tags if _native else _rare_tags)(read_part)
 
 
-def _survey(utf8: bytes, unread: Collection[str], read: frozenset[str] | None) -> tuple[bytes, bool, bool, bool, int]:
-    """Return the page without texts that nobody reads, if that is possible, and what to check before parsing.
+def _survey(utf8: bytes, unread: Collection[str], read: frozenset[str] | None) -> Survey:
+    """Return the page without markup that nobody reads, if that is possible, and what to check before parsing.
 
     The checks are whether the page may have tags with too many attributes, script ends in strings, and references to
-    control characters, and how often it has ``<``.
+    control characters, how often it has ``<``, and its rare tags if they are known.
     """
     if not _native:
-        return utf8, True, True, True, utf8.count(b"<")
+        return utf8, True, True, True, utf8.count(b"<"), None
     skipped = [tag in unread and _CAN_SKIP for tag in ("script", "style", "svg")]
     may_drop = read is not None and _CAN_SKIP
-    survey: tuple[bytes, bool, bool, bool, int] = _native.survey(
-        utf8, *skipped, may_drop, _data_attributes(read) if may_drop and read else [], MOST_ATTRIBUTES
-    )
+    may_drop_head = may_drop and "meta" in unread and "link" in unread
+    read_data = _data_attributes(read) if may_drop and read else []
+    survey: Survey = _native.survey(utf8, *skipped, may_drop_head, may_drop, read_data, MOST_ATTRIBUTES)
     return survey
 
 
@@ -213,7 +217,7 @@ def _data_attributes(read: frozenset[str]) -> list[bytes]:
 
 
 def _rare_tags(utf8: bytes) -> tuple[bool, ...]:
-    """Return whether a page may have formulas, listings, pictures or players, a base address, ruby text, and quotes."""
+    """Return whether a page may have formulas, listings, media, a base address, ruby text, quotes, and links."""
     return tuple(pattern.search(utf8) is not None for pattern in _RARE_TAGS)
 
 
