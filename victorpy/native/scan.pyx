@@ -151,19 +151,20 @@ cdef inline void note_rare_tag(const char *tag, const char *stop, Rare *rare) no
 
 
 cdef inline bint is_tag(const char *tag, const char *stop, const char *name, int length) noexcept nogil:
-    return stop - tag >= length and strncasecmp(tag, name, length) == 0 and not isalnum(<unsigned char>tag[length])
+    return stop - tag >= length and tag[1] | 32 == name[1] and strncasecmp(tag, name, length) == 0 and not isalnum(<unsigned char>tag[length])
 
 
 cdef bint names_tex(const char *data, const char *stop, int most) noexcept nogil:
     """Whether the first characters of a tag contain ``math``, ``latex`` or ``data-tex``."""
     cdef const char *last = data + most if stop - data > most else stop
     while data < last and data[0] != b">":
-        if data[0] == b"m" and stop - data >= 4 and strncmp(data, b"math", 4) == 0:
-            return True
-        if data[0] == b"l" and stop - data >= 5 and strncmp(data, b"latex", 5) == 0:
-            return True
-        if data[0] == b"d" and stop - data >= 8 and strncmp(data, b"data-tex", 8) == 0:
-            return True
+        if data[1] == b"a":  # most characters end here
+            if data[0] == b"m" and stop - data >= 4 and strncmp(data, b"math", 4) == 0:
+                return True
+            if data[0] == b"l" and stop - data >= 5 and strncmp(data, b"latex", 5) == 0:
+                return True
+            if data[0] == b"d" and stop - data >= 8 and strncmp(data, b"data-tex", 8) == 0:
+                return True
         data += 1
     return False
 
@@ -523,7 +524,7 @@ cdef bint has_formula(const char *name, const char *end) noexcept nogil:
 
 
 cdef inline bint is_named(const char *name, int length, const char *wanted) noexcept nogil:
-    return strncasecmp(name, wanted, length) == 0 and wanted[length] == 0
+    return name[0] | 32 == wanted[0] and strncasecmp(name, wanted, length) == 0 and wanted[length] == 0
 
 
 cdef bint is_raw(const char *name, int length) noexcept nogil:
