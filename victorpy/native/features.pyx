@@ -10,6 +10,14 @@ from libcpp.vector cimport vector
 import numpy as np
 
 
+cdef struct View:
+    const char *data
+    Py_ssize_t rows         # -1 for a column without rows
+    Py_ssize_t row_stride, stride
+    char kind               # d: double, l: int64_t, B: uint8_t, f: one number for all blocks
+    double number
+
+
 def fill(
     double[:, ::1] table, list columns, const int64_t[:, ::1] plan, const double[::1] least
 ):
@@ -20,17 +28,21 @@ def fill(
     """
     cdef Py_ssize_t count = table.shape[1], entry, block
     cdef vector[double] divisor
+    cdef vector[View] views
     cdef double *values
     if not count:
         return
     divisor.resize(count)
+    views.resize(len(columns))
+    for entry in range(len(columns)):  # the list keeps the arrays alive
+        view_of(columns[entry], count, &views[entry])
     for entry in range(plan.shape[0]):
         if not (0 <= plan[entry, 0] < table.shape[0] and 0 <= plan[entry, 1] < len(columns) and plan[entry, 3] < len(columns)):
             raise IndexError("the plan does not fit the table")
         values = &table[plan[entry, 0], 0]
-        read(columns[plan[entry, 1]], plan[entry, 2], values, count)
+        read(&views[plan[entry, 1]], plan[entry, 2], values, count)
         if plan[entry, 3] >= 0:
-            read(columns[plan[entry, 3]], plan[entry, 4], divisor.data(), count)
+            read(&views[plan[entry, 3]], plan[entry, 4], divisor.data(), count)
             for block in range(count):
                 values[block] /= divisor[block] if divisor[block] > least[entry] else least[entry]
 
@@ -88,34 +100,55 @@ def fill_tags(
     return left
 
 
-cdef void read(object column, int64_t row, double *values, Py_ssize_t count) except *:
-    """Copy a column, or a row of it."""
+cdef int view_of(object column, Py_ssize_t count, View *view) except -1:
+    """Find out where the values of a column are."""
     cdef Py_buffer buffer
-    cdef Py_ssize_t block, stride
-    cdef const char *data
+    view.rows = -1
+    view.kind = b"f"
     if isinstance(column, float):
-        for block in range(count):
-            values[block] = column
-        return
+        view.number = column
+        return 0
     PyObject_GetBuffer(column, &buffer, PyBUF_FORMAT | PyBUF_STRIDES)
     try:
-        if buffer.ndim != (1 if row < 0 else 2) or buffer.shape[buffer.ndim - 1] != count or row >= buffer.shape[0]:
+        if not 1 <= buffer.ndim <= 2 or buffer.shape[buffer.ndim - 1] != count:
             raise ValueError("a column does not have one value per block")
-        data = <const char *>buffer.buf + (buffer.strides[0] * row if row >= 0 else 0)
-        stride = buffer.strides[buffer.ndim - 1]
+        view.data, view.stride = <const char *>buffer.buf, buffer.strides[buffer.ndim - 1]
+        if buffer.ndim == 2:
+            view.rows, view.row_stride = buffer.shape[0], buffer.strides[0]
         if buffer.format == b"d":
-            for block in range(count):
-                values[block] = (<const double *>(data + block * stride))[0]
+            view.kind = b"d"
         elif (buffer.format == b"l" or buffer.format == b"q") and buffer.itemsize == sizeof(int64_t):
-            for block in range(count):
-                values[block] = <double>(<const int64_t *>(data + block * stride))[0]
+            view.kind = b"l"
         elif buffer.format == b"?" or buffer.format == b"B":
-            for block in range(count):
-                values[block] = (<const uint8_t *>(data + block * stride))[0]
+            view.kind = b"B"
         else:
             raise ValueError("a column has another type")
     finally:
         PyBuffer_Release(&buffer)
+    return 0
+
+
+cdef int read(View *view, int64_t row, double *values, Py_ssize_t count) except -1:
+    """Copy a column, or a row of it."""
+    cdef Py_ssize_t block
+    cdef const char *data = view.data
+    if view.kind == b"f":
+        for block in range(count):
+            values[block] = view.number
+        return 0
+    if (row < 0) != (view.rows < 0) or row >= view.rows and row >= 0:
+        raise ValueError("a column does not have one value per block")
+    data += view.row_stride * row if row >= 0 else 0
+    if view.kind == b"d":
+        for block in range(count):
+            values[block] = (<const double *>(data + block * view.stride))[0]
+    elif view.kind == b"l":
+        for block in range(count):
+            values[block] = <double>(<const int64_t *>(data + block * view.stride))[0]
+    else:
+        for block in range(count):
+            values[block] = (<const uint8_t *>(data + block * view.stride))[0]
+    return 0
 
 
 def codes(const double[:, ::1] table, const int64_t[::1] scales, const int64_t[::1] starts, const double[::1] edges):
