@@ -18,12 +18,12 @@ cdef extern from *:
     #include <cstdint>
     #include <cstring>
     #ifdef __SSE2__
-    #include <emmintrin.h>
+    #include <immintrin.h>
     #endif
 
-    // Compile the trees twice, for processors with and without AVX2. The system chooses when the module is loaded.
+    // Compile the trees for several kinds of processors. The system chooses when the module is loaded.
     #if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-    #define FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
+    #define FOR_EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
     #define INLINE inline __attribute__((always_inline))
     #else
     #define FOR_EACH_PROCESSOR
@@ -62,21 +62,39 @@ cdef extern from *:
     }
 
     // Find the blocks, at most 64 * MOST_WORDS, whose values are above each border. The borders are in order.
-    static void answer(
-        const float *values, ptrdiff_t count, int words, const float *borders, ptrdiff_t questions, uint64_t *answers
-    ) {
-        float padded[64 * MOST_WORDS];
-        for (int block = 0; block < 64 * words; block++) padded[block] = values[block < count ? block : 0];
-        uint64_t is_any = 1;
-        for (ptrdiff_t question = 0; question < questions; question++, answers += words) {
-            if (!is_any) {  // no value is above later borders either
-                std::memset(answers, 0, sizeof *answers * words);
-                continue;
-            }
-            is_any = 0;
-            for (int word = 0; word < words; word++) is_any |= answers[word] = above(padded + 64 * word, borders[question]);
+    #define DEFINE_ANSWER(NAME, ABOVE) \
+        static void NAME( \
+            const float *values, ptrdiff_t count, int words, const float *borders, ptrdiff_t questions, uint64_t *answers \
+        ) { \
+            float padded[64 * MOST_WORDS]; \
+            for (int block = 0; block < 64 * words; block++) padded[block] = values[block < count ? block : 0]; \
+            uint64_t is_any = 1; \
+            for (ptrdiff_t question = 0; question < questions; question++, answers += words) { \
+                if (!is_any) {  /* no value is above later borders either */ \
+                    std::memset(answers, 0, sizeof *answers * words); \
+                    continue; \
+                } \
+                is_any = 0; \
+                for (int word = 0; word < words; word++) \
+                    is_any |= answers[word] = ABOVE(padded + 64 * word, borders[question]); \
+            } \
         }
+    DEFINE_ANSWER(answer_anywhere, above)
+
+    #if defined(__x86_64__) && defined(__GNUC__)
+    __attribute__((target("avx512f"))) static inline uint64_t above_avx512(const float *values, float border) {
+        const __m512 borders = _mm512_set1_ps(border);
+        uint64_t bits = 0;
+        for (int at = 0; at < 64; at += 16)
+            bits |= (uint64_t)_mm512_cmp_ps_mask(_mm512_loadu_ps(values + at), borders, _CMP_GT_OQ) << at;
+        return bits;
     }
+    __attribute__((target("avx512f"))) DEFINE_ANSWER(answer_avx512, above_avx512)
+
+    static const auto answer = __builtin_cpu_supports("avx512f") ? answer_avx512 : answer_anywhere;
+    #else
+    #define answer answer_anywhere
+    #endif
 
     // Evaluate trees for up to 64 * WORDS blocks. Sets of blocks are bits of words. A tree divides the set of all
     // blocks question by question; in the end each leaf has a set. The union of the leaves whose numbers have bit b is
