@@ -428,8 +428,8 @@ MARKUP = (
     "<path\td> </path> <g> </g> <g/> <use/> <rect></rect> <iframe> </iframe> <noscript> </noscript> <div\tclass=a> "
     "</div> <div\tdata-x='1'\tclass=b> <path\tdata-x='1'/> data-x=\"2\" data-src='3' data-x='>' data-x= "
     "<a\thref=b/> <script\tsrc=c/> <script/> <script\ttype=math/tex> <xmp> </xmp> <plaintext> <head> </head> "
-    "<body> </body> </html> < </ &lt; tea <![CDATA[ ]]> <td> <meta> <meta\tname=a/> <link\trel=b> <LINK\trel=Canonical\t"
-    "href=c> <html> <noscript> <base\thref=d>"
+    "<body> </body> </html> < </ &lt; tea <![CDATA[ ]]> <td> <meta> <meta\tname=a/> <link\trel=b> "
+    "<LINK\trel=Canonical\thref=c> <html> <noscript> <base\thref=d>"
 ).split(" ")
 STARTS = [
     "",

@@ -151,7 +151,7 @@ cdef inline void note_rare_tag(const char *tag, const char *stop, Rare *rare) no
 
 
 cdef inline bint is_tag(const char *tag, const char *stop, const char *name, int length) noexcept nogil:
-    return stop - tag >= length and tag[1] | 32 == name[1] and strncasecmp(tag, name, length) == 0 and not isalnum(<unsigned char>tag[length])
+    return stop - tag >= length and (length == 1 or tag[1] | 32 == name[1]) and strncasecmp(tag, name, length) == 0 and not isalnum(<unsigned char>tag[length])
 
 
 cdef bint names_tex(const char *data, const char *stop, int most) noexcept nogil:
