@@ -259,10 +259,9 @@ class Segment(NamedTuple):
 
 def joint(previous: Block, block: Block) -> str:
     """Return the text between two blocks of one segment: line breaks in ``<pre>``, else a space or nothing."""
-    if previous.preformatted and block.preformatted:
-        breaks = block.distance.count("br") or (not _LINES.isdisjoint(block.distance))
-        if breaks:
-            return "\n" * breaks
+    breaks = block.distance.count("br") or (not _LINES.isdisjoint(block.distance))
+    if breaks and previous.preformatted and block.preformatted:
+        return "\n" * breaks
     return " " if block.spaced or block.index != previous.index + 1 else ""
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 from victorpy.document import Label
 from victorpy.outputs.base import CleanPage, Segment, output
 from victorpy.outputs.images import Image
-from victorpy.outputs.structure import Part, Place, Places, Run, Structure, count_shared
+from victorpy.outputs.structure import PLAIN, Part, Place, Places, Run, Structure, count_shared
 from victorpy.outputs.tables import Cell, Table, without_controls
 
 
@@ -54,8 +54,10 @@ class MarkupWriter:
         previous: Places = ()
         has_listings = self.structure.document.has_tag("pre")
         for part, places in self.structure.outline(flow, within):
-            self._move(lines, previous, places)
-            starts_item = len(places) > count_shared(previous, places) and places[-1].is_item
+            starts_item = False
+            if places is not previous:
+                starts_item = len(places) > count_shared(previous, places) and places[-1].is_item
+                self._move(lines, previous, places)
             if isinstance(part, Table):
                 lines += self.table(part)
             elif isinstance(part, Image):
@@ -178,23 +180,27 @@ class MarkupWriter:
 
     def inline(self, segment: Segment) -> str:
         """Write the text of a segment with its styles and links."""
-        return self.links(self.structure.runs(segment)).strip().replace("\n", self.line_break)
+        runs = self.structure.runs(segment)
+        is_plain = len(runs) == 1 and runs[0][1:] == PLAIN[1:]  # most are
+        text = html.escape(runs[0].text, quote=False) if is_plain else self.links(runs)
+        return text.strip().replace("\n", self.line_break)
 
     def links(self, runs: Iterable[Run]) -> str:
         """Write runs with their styles and links."""
         written = []
         for _, group in groupby(runs, attrgetter("link")):
-            text = href = ""
+            texts = []
+            href = ""
             for run in group:
-                run_text = self.picture(run.image) if run.image else html.escape(run.text, quote=False)
+                text = self.picture(run.image) if run.image else html.escape(run.text, quote=False)
                 if run.note:
-                    run_text = self.reference(run_text, run.note)
+                    text = self.reference(text, run.note)
                 for style in sorted(run.styles, key=_nesting):
                     name = self.styles[style]
-                    run_text = f"<{name}>{run_text}</{name.partition(' ')[0]}>"
-                text += run_text
+                    text = f"<{name}>{text}</{name.partition(' ')[0]}>"
+                texts.append(text)
                 href = run.href
-            written.append(self.link(text, href) if href else text)
+            written.append(self.link("".join(texts), href) if href else "".join(texts))
         return "".join(written)
 
     def reference(self, text: str, note: str) -> str:

@@ -121,12 +121,18 @@ class Run(NamedTuple):
     """An image inside the text, which has its ``alt`` text."""
 
 
+PLAIN = Run("", frozenset(), "")
+"""A run without styles and links."""
+
 _PlacesAround = tuple[tuple[int, ...], Places | None]
 """The elements of places around an element, and the places themselves unless one of them is an item."""
 _NO_PLACES: _PlacesAround = (), ()
 
 _Marks = frozenset[tuple[str, int]]
 """Styles and links, each with its element number."""
+
+_TextsOfRun = tuple[Run, list[str]]
+"""A run without text, and its texts. They are joined at the end, because there may be many."""
 
 
 class _Around(NamedTuple):
@@ -408,7 +414,7 @@ class Structure:
         is_plain = not self._has_styles or _STYLES.keys().isdisjoint(first.containers)
         if is_one_piece and is_plain and first.element not in self.images:
             return [Run(first.text, frozenset(), "")]
-        found: list[Run] = []
+        found: list[_TextsOfRun] = []
         known = self._known
         if len(known) > _MOST_KNOWN:
             known.clear()
@@ -421,10 +427,12 @@ class Structure:
         marks: _Marks = frozenset()
         references: set[int] = set()
         follows_hidden = False
+        has_listings = self.document.has_tag("pre")
         for block in segment.blocks:
             space = ""
+            is_preformatted = has_listings and block.preformatted
             if previous_block is not None:
-                follows = block.index == previous_block.index + 1 and not block.preformatted
+                follows = block.index == previous_block.index + 1 and not is_preformatted
                 space = "\n" if follows and "br" in block.distance else joint(previous_block, block)
             for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
                 piece_marks, reference, is_hidden = self._around(piece.element, known)
@@ -436,25 +444,25 @@ class Structure:
                 if reference >= 0:
                     label = self.notes.references[reference]
                     if reference in references:
-                        found[-1] = found[-1]._replace(text=found[-1].text + text)
+                        found[-1][1].append(text)
                     else:
                         references.add(reference)
-                        found.append(Run(text or label, frozenset(), "", note=label))
+                        found.append((PLAIN._replace(note=label), [text or label]))
                     continue
                 previous_marks, marks = marks, piece_marks
-                if not space and not block.preformatted and text[:1] == " ":
+                if not space and not is_preformatted and text[:1] == " ":
                     space = " "
                 if space and found:  # a space has the styles that both neighbours share
                     shared = frozenset() if space == "\n" else previous_marks & marks
                     self._add(found, space, shared)
                 unwanted = " .:)]^" if follows_hidden and not found else " "  # the rest of "^ 1. "
                 if piece.element in self.images:
-                    found.append(Run(text, frozenset(), "", image=self.images[piece.element]))
+                    found.append((PLAIN._replace(image=self.images[piece.element]), [text]))
                 else:
-                    self._add(found, text if block.preformatted else text.lstrip(unwanted), marks)
+                    self._add(found, text if is_preformatted else text.lstrip(unwanted), marks)
                 space = ""
             previous_block = block
-        return _join_links(found)
+        return _join_links([run._replace(text="".join(texts)) for run, texts in found])
 
     @cached_property
     def _known(self) -> dict[int, _Around]:
@@ -475,13 +483,12 @@ class Structure:
             self._samples[marks] = Run("", styles, href, link if href else -1)
         return self._samples[marks]
 
-    def _add(self, found: list[Run], text: str, marks: _Marks) -> None:
+    def _add(self, found: list[_TextsOfRun], text: str, marks: _Marks) -> None:
         sample = self._sample(marks)
-        last = found[-1] if found else None
-        if last and last[1:] == sample[1:]:
-            found[-1] = last._replace(text=last.text + text)
+        if found and found[-1][0] == sample:
+            found[-1][1].append(text)
         elif text:
-            found.append(sample._replace(text=text))
+            found.append((sample, [text]))
 
     def _around(self, element: int, known: dict[int, _Around]) -> _Around:
         """Return what is around an element. `known` has earlier results.
