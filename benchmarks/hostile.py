@@ -121,6 +121,7 @@ SHAPES: dict[str, Shape] = {
     "200 quotes": nested("<blockquote>", "<p>x", depth=200),
     "200 lists": nested("<ul><li>", "<p>x", depth=200),
     "250 divs": nested("<div>", "<p>x", depth=250),
+    "2000 listings": nested("<pre>", "<pre>x</pre>", depth=2000),
     "250 b": nested("<b>", "x<i>y</i> ", depth=250),
     "250 links": nested("<a href=x>", "x<i>y</i> ", depth=250),
     "250 different tags": lambda size: "".join(f"<x{n}>" for n in range(250)) + "<p>x" * (size // 4),

@@ -46,14 +46,13 @@ def test_method_without_training_cuts_pages_at_block_level_tags() -> None:
 
 
 def test_models_are_methods() -> None:
-    bundled = load_method("crf")
+    bundled = load_method("default")
     assert isinstance(bundled.labeller, ModelLabeller)
     assert bundled.labeller.stages_ is not None
     by_directory = load_method(str(ROOT / "victorpy" / "data" / "models" / "cleaneval"))
     assert isinstance(by_directory.labeller, ModelLabeller)
     assert by_directory.config.cuts == load_config("cleaneval").cuts
-    assert {old: Method(old).model_name for old in ("crf", "hybrid")} == {"crf": "default", "hybrid": "site"}
-    assert Method("crf").identity() == Method("default").identity() == Method(model="default").identity()
+    assert Method("default").identity() == Method(model="default").identity()
 
 
 def test_method_is_loaded_once_and_pickles() -> None:
@@ -64,8 +63,6 @@ def test_method_is_loaded_once_and_pickles() -> None:
     kinds = {
         "default": "labels",
         "site": "site",
-        "crf": "labels",
-        "hybrid": "site",
         "sst": "site",
         "everything": "nothing",
     }
@@ -77,6 +74,7 @@ def test_method_is_loaded_once_and_pickles() -> None:
     [
         ("stt", "no method 'stt' (did you mean 'sst'?); choose from "),
         ("sentence_entropy", "no method 'sentence_entropy' (did you mean 'sentence-entropy'?)"),
+        ("crf", "no method 'crf'; choose from cleaneval, default"),  # it is a config
         ("", "no method ''; choose from "),
         ("data", "no method 'data'"),  # a directory without a model
     ],
@@ -267,7 +265,7 @@ def test_crf_shows_features_of_the_site(site_crf: ModelLabeller) -> None:
 
 
 def test_crf_without_features_of_the_site_is_the_same_at_every_site() -> None:
-    labeller = load_method("crf").labeller
+    labeller = load_method("default").labeller
     assert isinstance(labeller, ModelLabeller)
     assert not labeller.wants_site
     assert labeller.at_site(site(3)) is labeller

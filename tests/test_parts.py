@@ -435,21 +435,23 @@ def test_filters_keep_pages_with_exactly_the_least_words_and_confidence():
     assert clean_record({"html": GERMAN}, filters=Filters(min_confidence=confidence))["status"] == "kept"
 
 
-def test_an_empty_page_is_empty_whatever_the_filters():
-    filters = Filters(min_words=5, min_confidence=0.9, languages=("en",))
+def test_an_empty_page_has_too_few_words_but_no_language():
+    filters = Filters(min_confidence=0.9, languages=("en",))
     assert clean_record({"html": "<p></p>"}, filters=filters)["status"] == "empty"
+    row = clean_record({"html": "<p></p>"}, filters=Filters(min_words=1))
+    assert (row["status"], row["kind"], row["reason"]) == ("skipped", "too-short", "0 words are fewer than 1")
 
 
 def test_filters_are_counted(tmp_path):
-    write_files(tmp_path / "in", {"a.html": PAGE, "b.html": GERMAN, "c.html": SHORT})
+    write_files(tmp_path / "in", {"a.html": PAGE, "b.html": GERMAN, "c.html": SHORT, "d.html": ""})
     command = ["clean", f"{tmp_path}/in", "--language", "en", "--min-words", "20"]
     plain = victor(*command, "-o", f"{tmp_path}/plain")
     assert names_in(tmp_path / "plain") == ["a.txt"]
-    assert "3 pages: 1 kept, 0 empty, 2 skipped, 0 failed" in plain.stderr
+    assert "4 pages: 1 kept, 0 empty, 3 skipped, 0 failed" in plain.stderr
     assert "c.html: skipped: 3 words are fewer than 20" in plain.stderr
     batch = victor(*command, "-o", f"{tmp_path}/out.jsonl/", "--jobs", "1", "--summary", f"{tmp_path}/summary.json")
-    assert re.search(r"skipped +2 +(too-short 1, other-language 1|other-language 1, too-short 1)", batch.stderr)
-    assert json.loads((tmp_path / "summary.json").read_text())["kinds"] == {"other-language": 1, "too-short": 1}
+    assert re.search(r"skipped +3 +(too-short 2, other-language 1|other-language 1, too-short 2)", batch.stderr)
+    assert json.loads((tmp_path / "summary.json").read_text())["kinds"] == {"other-language": 1, "too-short": 2}
     again = victor(*command[:2], "-o", f"{tmp_path}/out.jsonl/", "--jobs", "1")
     assert "filters" in again.stderr
 

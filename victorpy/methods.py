@@ -21,9 +21,6 @@ from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.model.store import DEFAULT, bundled_models, find_model
 from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer
 
-OLD_NAMES = {"crf": DEFAULT, "hybrid": "site"}
-"""Names that bundled models had as methods in version 0.1. They are still accepted."""
-
 CONFIG = "blocks"  # config that splits pages into blocks for methods without a config
 ALL, ALL_PEERS = "all", "peers"  # names for every available method, and for every other program that is installed
 
@@ -42,13 +39,13 @@ def load_method(name: str, settings: Sequence[str] = (), allow_code: bool = Fals
         raise _unknown_method(name, method_names())
     if settings:
         raise ConfigError(f"the method {name!r} is a trained model and has no parameters to set: {' '.join(settings)}")
-    return Cleaner.load(OLD_NAMES.get(name, name), allow_code=allow_code)
+    return Cleaner.load(name, allow_code=allow_code)
 
 
 def _is_model(name: str) -> bool:
     """Whether a model with this name exists. A bundled model may be missing."""
     try:
-        return bool(find_model(OLD_NAMES.get(name, name)))
+        return bool(find_model(name))
     except ModelError:
         return False
 
@@ -95,7 +92,7 @@ class Method:
     def model_name(self) -> str:
         """Name or directory of the model; empty for methods without a model."""
         if self.method:
-            return "" if self.method in LABELLERS else OLD_NAMES.get(self.method, self.method)
+            return "" if self.method in LABELLERS else self.method
         return self.model or (load_config(self.config).name if self.config else DEFAULT)
 
     @property

@@ -129,6 +129,7 @@ def test_finished_parts_are_not_written_again(archive, copy):
     ended = clean(archive, "-o", copy, *COMMAND, "-j", 2)
     assert ended.returncode == 1
     assert b"the run is already complete" in ended.stderr
+    assert f"clean: {url(7)}: failed: " in ended.stderr.decode()
     assert {path: path.stat().st_mtime_ns for path in copy.glob("part-*")} == before
 
 
@@ -477,7 +478,7 @@ def two_sites(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("method", ["sst", "hybrid"])
+@pytest.mark.parametrize("method", ["sst", "site"])
 def test_sites_are_learned_and_cleaned_separately(two_sites, tmp_path, method):
     options = ("--by-site", "--method", method, "--to", "jsonl", "--shard-records", 15)
     ended = clean(two_sites, "-o", tmp_path / "one", *options, "-j", 1)
@@ -536,7 +537,7 @@ def test_bad_page_does_not_fail_its_site(tmp_path):
     assert "two pages are wanted" in kinds["alone.example/"][1]
 
 
-@pytest.mark.parametrize("method", ["sst", "hybrid"])
+@pytest.mark.parametrize("method", ["sst", "site"])
 def test_site_model_excludes_shared_parts(method):
     base = Method(method).load()
     documents = [read_document(page(number), base.config) for number in range(6)]
@@ -604,7 +605,7 @@ def test_full_disk_for_a_site_model_stops_the_run_without_failures(two_sites, tm
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(["--method", "sst"], "add --by-site"), (["--by-site", "--method", "crf"], "does not learn from sites")],
+    [(["--method", "sst"], "add --by-site"), (["--by-site", "--method", "default"], "does not learn from sites")],
 )
 def test_by_site_needs_a_method_that_learns_from_sites(two_sites, tmp_path, options, said):
     refused(said, two_sites, "-o", tmp_path / "out", *options)

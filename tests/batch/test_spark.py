@@ -336,10 +336,10 @@ def test_single_pages_and_tables_without_pages_are_refused(tmp_path):
     [
         (["--to", "folder"], "must be one of parquet, jsonl, jsonl.gz"),
         (["--method", "sst"], "add --by-site"),
-        (["--method", "hybrid"], "--method hybrid learns from sites; add --by-site"),
+        (["--method", "site"], "--method site learns from sites; add --by-site"),
         (["--model", "site"], "--model site learns from sites; add --by-site"),
         (["--model", "nowhere"], "nowhere"),
-        (["--by-site", "--method", "crf"], "does not learn from sites"),
+        (["--by-site", "--method", "default"], "does not learn from sites"),
     ],
 )
 def test_command_refuses_wrong_options_before_it_starts_spark(arguments, words, capsys, monkeypatch):

@@ -413,24 +413,19 @@ def test_learn_shows_iterations_and_a_summary_and_clean_uses_the_model(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("option", "name", "own"),
-    [
-        ("--config", "cleaneval", "cleaneval"),
-        ("--model", "cleaneval", "cleaneval"),
-        ("--method", "cleaneval", "cleaneval"),
-        ("--method", "default", "crf"),  # its old name
-    ],
+    ("option", "name"),
+    [("--config", "cleaneval"), ("--model", "cleaneval"), ("--method", "cleaneval"), ("--method", "default")],
 )
-def test_bundled_model_has_priority_and_a_note_says_so(model, expected, tmp_path, option, name, own):
-    bundled = clean(option, own, PAGE, cwd=tmp_path)
+def test_bundled_model_has_priority_and_a_note_says_so(model, expected, tmp_path, option, name):
+    bundled = clean(option, name, PAGE, cwd=tmp_path)
     assert (bundled.returncode, bundled.stderr) == (0, b"")
-    shutil.copytree(model, tmp_path / "models" / own)
-    ended = clean(option, own, PAGE, cwd=tmp_path)
+    shutil.copytree(model, tmp_path / "models" / name)
+    ended = clean(option, name, PAGE, cwd=tmp_path)
     assert ended.stdout == bundled.stdout
-    message = f"clean: using the bundled model {name}; to use your own: --model models/{own}\n"
+    message = f"clean: using the bundled model {name}; to use your own: --model models/{name}\n"
     assert ended.stderr.decode() == message
-    assert clean(option, own, PAGE, "-q", cwd=tmp_path).stderr == b""
-    chosen = clean("--model", f"models/{own}", PAGE, cwd=tmp_path)
+    assert clean(option, name, PAGE, "-q", cwd=tmp_path).stderr == b""
+    chosen = clean("--model", f"models/{name}", PAGE, cwd=tmp_path)
     assert (chosen.stdout, chosen.stderr) == (expected(PAGE), b"")
 
 

@@ -350,7 +350,7 @@ def test_labelled_pages_are_part_of_the_sample(crawl: Path, annotated: Callable[
         (["--method", "sst", "--param", "t", "{crawl}"], "clean: sst: 't' is not a parameter"),
         (["--method", "sst", "--param", "t=x", "{crawl}"], "clean: sst: t=x: expected auto or a number"),
         (["--param", "t=1", "{page}"], "clean: --param t=1 needs a --method"),
-        (["--method", "crf", "--param", "c2=1", "{page}"], "clean: the method 'crf' is a trained model"),
+        (["--method", "default", "--param", "c2=1", "{page}"], "clean: the method 'default' is a trained model"),
         (
             ["--method", "sst", "--model", "default", "{crawl}"],
             "clean: --method cannot be combined with --model or --config",
@@ -421,7 +421,7 @@ def test_help_mentions_list_of_methods() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("named", [["--method", "sst"], ["--method", "hybrid"], ["--model", "site"], ["--site", "."]])
+@pytest.mark.parametrize("named", [["--method", "sst"], ["--method", "site"], ["--model", "site"], ["--site", "."]])
 def test_workers_give_the_same_output_for_a_site(crawl: Path, tmp_path: Path, named: list[str]) -> None:
     pages = [path.name for path in sorted(crawl.iterdir())]
     for name, jobs in {"here": [], "workers": ["-j", "1"]}.items():
@@ -434,8 +434,8 @@ def test_workers_give_the_same_output_for_a_site(crawl: Path, tmp_path: Path, na
 
 def test_many_pages_of_a_site_are_not_a_batch_run(tmp_path: Path) -> None:
     many = write_site(tmp_path / "many", FEW + 1)
-    for named in (["--method", "hybrid"], ["--model", "site"]):
-        out = tmp_path / named[1]
+    for named in (["--method", "site"], ["--model", "site"]):
+        out = tmp_path / named[0]
         assert clean(*named, many, "-o", out, "-q").returncode == 0
         assert len(names_in(out)) == FEW + 1  # and neither a manifest nor an index
 
@@ -447,7 +447,7 @@ def test_site_model_cleans_a_single_page_in_a_worker(crawl: Path) -> None:
     assert here.stdout.strip() in in_worker.stdout
 
 
-@pytest.mark.parametrize("named", ["--method hybrid", "--model site", "--config site"])
+@pytest.mark.parametrize("named", ["--method site", "--model site", "--config site"])
 def test_archive_needs_by_site_for_site_methods(tmp_path: Path, named: str) -> None:
     (tmp_path / "pages.jsonl").write_text(json.dumps({"html": site_page(1)}) + "\n")
     line = refused(clean(*named.split(), tmp_path / "pages.jsonl"))
@@ -455,7 +455,7 @@ def test_archive_needs_by_site_for_site_methods(tmp_path: Path, named: str) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["sst", "hybrid"])
+@pytest.mark.parametrize("method", ["sst", "site"])
 def test_deep_pages_of_a_site_are_cleaned_in_workers(tmp_path: Path, method: str) -> None:
     deep = tmp_path / "deep"
     deep.mkdir()

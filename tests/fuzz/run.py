@@ -37,6 +37,7 @@ SECONDS_PER_INPUT = 60
 MOST_MEMORY = 2_000_000_000
 MOST_FINDINGS = 10  # a target with this many findings is stopped
 MOST_REPLAYED = 300
+MOST_RUNS = {"model": 500}  # inputs per process: atheris, unlike Python alone, never frees the files of models
 NATIVE_TARGETS = ["splitting", "cleaning"]
 SPLIT = re.compile(rb"(?=[<{])|(?<=[>}\n])")
 COUNT = re.compile(rb"stat::number_of_executed_units: (\d+)")
@@ -270,6 +271,7 @@ def fuzz_with_atheris(arguments: argparse.Namespace) -> int:
         (arguments.corpus / hashlib.sha256(seed).hexdigest()).write_bytes(seed)
     options = {"max_total_time": int(arguments.seconds), "timeout": SECONDS_PER_INPUT, "seed": arguments.seed}
     options |= {"max_len": max(map(len, seeds)), "rss_limit_mb": MOST_MEMORY // 1_000_000, "print_final_stats": 1}
+    options |= {"runs": MOST_RUNS.get(arguments.target[0], -1)}
     options |= {"report_slow_units": SECONDS_PER_INPUT}  # an input that takes less is no finding
     arguments_of_libfuzzer = [f"-{name}={value}" for name, value in options.items()]
     arguments_of_libfuzzer += [f"-artifact_prefix={arguments.findings}/", "-verbosity=0", str(arguments.corpus)]

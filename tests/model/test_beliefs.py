@@ -94,7 +94,7 @@ def labels_of(page, wanted):
 
 
 def hybrid_at(pages, labels=None):
-    labeller = load_method("hybrid").at_site(pages, labels).labeller
+    labeller = load_method("site").at_site(pages, labels).labeller
     assert isinstance(labeller, ModelLabeller)
     return labeller
 
@@ -180,7 +180,7 @@ def test_a_repeated_page_is_kept_once():
 def test_another_config_keeps_the_site(pages):
     labels = [labels_of(pages[0], "Subscribe"), *[None] * 7]
     html = site_page(3)
-    before, after = load_method("hybrid").favoring("recall").at_site(pages, labels), load_method("hybrid")
+    before, after = load_method("site").favoring("recall").at_site(pages, labels), load_method("site")
     found = after.at_site(pages, labels).favoring("recall").document(html)
     assert found.content == before.document(html).content
     assert found.content != after.favoring("recall").document(html).content
@@ -197,7 +197,7 @@ def test_a_wrong_number_of_site_labels_is_refused(pages):
 
 
 def test_only_a_model_with_site_features_is_tuned_by_labels(pages):
-    assert load_method("hybrid").labeller.tunes
-    crf = load_method("crf")
-    assert not crf.labeller.tunes
-    assert crf.at_site(pages, [["other"]]).labeller is crf.labeller
+    assert load_method("site").labeller.tunes
+    plain = load_method("default")
+    assert not plain.labeller.tunes
+    assert plain.at_site(pages, [["other"]]).labeller is plain.labeller

@@ -45,7 +45,7 @@ BESIDE = ".run"
 _SAME_UNITS = (None, "", "row")
 """Values of `unit` in files of version 0.1.0 whose positions are record numbers."""
 
-_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _MISSING = 0
 """Stamp of a file that does not exist."""
 GROUP_FILES, GROUP_BYTES = 64, 32_000_000

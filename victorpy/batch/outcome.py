@@ -123,7 +123,7 @@ class PageCleaner:
             language = (root.get("lang") or root.get("xml:lang") or "").strip()[:40]
             if self.plan.filters.languages:
                 language = detect_language(page, language)
-        problem = self._filter(page, language) if self.plan.filters != NO_FILTERS and not page.is_empty else None
+        problem = self._filter(page, language) if self.plan.filters != NO_FILTERS else None
         signed: tuple[Signed, ...] = ()
         if self.detector and not page.is_empty:  # sign the plain text, whatever the format
             by_paragraph = self.plan.dedup is not None and self.plan.dedup.by_paragraph
@@ -159,13 +159,15 @@ class PageCleaner:
         )
 
     def _filter(self, page: CleanPage, language: str) -> Problem | None:
-        """Return why a page with text is skipped, if it is."""
+        """Return why a page is skipped, if it is. A page without text has neither a language nor a confidence in it."""
         filters = self.plan.filters
         if filters.min_words:
             kept = zip(page.document.texts, page.labels, strict=True)
             count = sum(len(aligned_words(text)) for text, label in kept if label.is_content)
             if count < filters.min_words:
                 return Problem(Kind.TOO_SHORT, f"{count:,} words are fewer than {filters.min_words:,}")
+        if page.is_empty:
+            return None
         if filters.min_confidence and page.confidence is not None and page.confidence < filters.min_confidence:
             reason = f"the confidence {page.confidence:.3f} is below {filters.min_confidence:g}"
             return Problem(Kind.UNSURE, reason)
@@ -222,6 +224,8 @@ def clean_record(
 ) -> dict[str, Any]:
     """Clean a record and return a row. If the page fails, the row contains the reason, and nothing is raised.
 
+    Raises VictorError if the model, the method or the format does not exist.
+
     Use this function in engines that map a function over records. A record has `html` (bytes or text) and may have
     `url`, `content_type` and `name`. The row has `text`, `title`, `status` (kept, empty, skipped, failed), `kind`,
     `reason` and other columns. The model is loaded once per process. `allow_code` is as in `Cleaner.load`, and
@@ -243,7 +247,8 @@ def clean_record(
             name: bytes(value) if isinstance(value, (bytearray, memoryview)) else value
             for name, value in record.items()
         }
-        origin = Origin(str(record.get("source") or ""), int(record.get("position") or 0))
+        position = str(record.get("position"))
+        origin = Origin(str(record.get("source") or ""), int(position) if position.isdecimal() else 0)
         name = str(record.get("name") or record.get("url") or "")
         record = replace(field_record(fields, origin, ReadOptions()), name=name)
     return row(record, pages.clean(record), pages.output.columns)

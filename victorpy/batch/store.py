@@ -194,6 +194,11 @@ class Store:
         failures = [failure for part in parts for failure in part["failures"]]
         return [self.previous / part["part"] for part in parts], None if is_complete else (file, position), failures
 
+    def failures(self) -> Iterator[dict[str, Any]]:
+        """Yield the failed records of the finished parts."""
+        for entry, _ in read_entries(self.manifest_path):
+            yield from entry.get("failures", ())
+
     def _count(self, entry: Mapping[str, Any]) -> None:
         self.parts.append(entry["part"])
         self.next, self.last = entry["next"], tuple(entry["last"])

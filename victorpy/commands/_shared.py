@@ -21,7 +21,7 @@ from victorpy.commands import Arguments
 from victorpy.config import load_config
 from victorpy.dedup.base import DETECTORS, KEEP, Keep
 from victorpy.errors import ConfigError, ModelError, OutputError
-from victorpy.methods import OLD_NAMES, Method
+from victorpy.methods import Method
 from victorpy.model.parts import HEADLINES, PARTS, Parts
 from victorpy.model.store import bundled_models, find_model
 from victorpy.sites.grouping import SAMPLE, SITE_KEY, SITE_KEYS
@@ -144,7 +144,7 @@ def announce_model(arguments: Arguments) -> None:
     A plain name refers to a bundled model, or else to a model in ./models. Raises if the config has no model.
     """
     typed = arguments.model or arguments.method
-    name = arguments.model or OLD_NAMES.get(arguments.method, arguments.method)
+    name = typed
     if not typed and arguments.config:
         typed = name = load_config(arguments.config).name
         try:

@@ -56,6 +56,7 @@ _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language")
 _LANGUAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+#.-]{0,19}")
 _NO_LANGUAGES = frozenset(["default", "none", "plain", "plaintext", "text", "txt", "undefined", "unknown"])
 _ELEMENTS_ABOVE_LISTING = 2  # without those of the listing and of a table with line numbers
+_MAX_LISTING_STEPS = 32  # elements around the first line
 _LISTING_TAGS = frozenset(["td", "tr", "tbody", "table", "pre", "code"])
 
 # Boxes with notes and warnings, and GitHub's names for their types.
@@ -531,7 +532,9 @@ class Structure:
         elements = self.document.elements
         element = segment.blocks[0].element
         levels_above = -1
-        while element >= 0 and levels_above < _ELEMENTS_ABOVE_LISTING:
+        for _ in range(_MAX_LISTING_STEPS):
+            if element < 0 or levels_above >= _ELEMENTS_ABOVE_LISTING:
+                break
             attributes = self.document.attributes_of(element)
             language = _LANGUAGE.search(attributes.get("class", ""))
             name = language["name"] if language else next(filter(None, map(attributes.get, _LANGUAGE_ATTRIBUTES)), "")

@@ -195,6 +195,8 @@ class _Run:
             if store.complete:
                 store.delete_temporary()  # an earlier run may have been killed just before it did this
                 self.progress.note(f"{directory}: the run is already complete; --force cleans all pages again")
+                for failure in store.failures():
+                    self.progress.failed(failure)
             else:
                 self.fill(store, sink, Previous(store, self.stamps) if is_update else None)
             if is_update:
