@@ -231,7 +231,7 @@ def test_few_sites_are_scored_separately(two_sites, tmp_path):
 
 
 def test_model_labels_and_is_trained():
-    _, scores = run("crf", "anno:data/forum")
+    _, scores = run("default", "anno:data/forum")
     (result,) = scores["results"]
     assert 0.5 < result["words_f1"] <= 1
     assert 0.5 < result["label_accuracy"] <= result["content_accuracy"]
@@ -380,13 +380,13 @@ def test_picture_fails_alone(tmp_path):
 def test_model_is_marked_on_its_training_data(tmp_path):
     for name in ("dev", "unseen"):
         write_sites(tmp_path / name, ["a", "b"], 2)
-    _, scores = run("crf,everything", f"cleaneval:{tmp_path / 'dev'}", f"cleaneval:{tmp_path / 'unseen'}")
+    _, scores = run("default,everything", f"cleaneval:{tmp_path / 'dev'}", f"cleaneval:{tmp_path / 'unseen'}")
     assert [row["trained_on"] for row in scores["results"]] == [True, False, False, False]
     assert scores["methods"][0]["trained_on"] == {"cleaneval:dev": True, "cleaneval:unseen": False}
     shown = to_markdown(comparison.report(scores))
-    assert "| crf † |" in shown
+    assert "| default † |" in shown
     assert "† was trained on these pages" in shown
-    assert "crf †" in to_html(comparison.report(scores))
+    assert "default †" in to_html(comparison.report(scores))
     (table,) = comparison.summary(scores).sections
     held_out = table.head.index("held out")
     assert [row[held_out] for row in table.rows] == ["no", "yes", "yes", "yes"]
@@ -423,7 +423,7 @@ def test_known_training_data(model, meta, expected):
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
-        ("crf", ("crf", [])),
+        ("default", ("default", [])),
         ("sst(t=0.4)", ("sst", ["t=0.4"])),
         ("sst( t=0.4 , gamma=1 )", ("sst", ["t=0.4", "gamma=1"])),
         ("models/my model", ("models/my model", [])),
@@ -464,7 +464,7 @@ def report(tmp_path_factory):
     sites = write_sites(directory / "<i>two & three", ["oolong", "assam"], 4)
     (sites / "gold" / "0.txt").write_text("")
     values = write_swde(directory / "swde", [("book", "amazon"), ("camera", "amazon")])
-    names = "everything,repeated,repeated(share=0.9),crf"
+    names = "everything,repeated,repeated(share=0.9),default"
     data = [f"cleaneval:{sites}", f"swde:{values}"]
     ended = victor("compare", "--methods", names, "--data", *data, "-o", directory / "new" / "out")
     assert ended.returncode == 0, ended.stderr
@@ -589,8 +589,6 @@ def test_model_is_evaluated_as_it_is(two_sites, tmp_path, capsys):
     assert main([*command, "default", "-o", str(tmp_path / "out")]) == 0
     ended = capsys.readouterr()
     assert "evaluate: the model default was trained on cleaneval:dev; expect lower scores" in ended.err
-    assert main([*command, "crf"]) == 0  # its old name
-    assert capsys.readouterr().out == ended.out
     assert "default is a trained model, scored as it is" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
 
 
