@@ -331,6 +331,8 @@ class Document(OnDemand):
     @property
     def base_url(self) -> str:
         """The address that the page's links are relative to."""
+        if not self.base:
+            return self.url
         try:
             return urljoin(self.url, self.base)
         except ValueError:

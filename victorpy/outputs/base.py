@@ -34,6 +34,7 @@ MAGIC = "%victor-anno 1"
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _PLAIN_PATH = re.compile(r"(?:/[\w%-][\w%.-]*)+/?(?:\?[\w%=&.-]+)?(?:#[\w%-]+)?", re.ASCII)  # without dot segments
+_PLAIN_ADDRESS = re.compile(r"https?://[\w.-]+(?:/[\w%.~+-]*)*(?:\?[\w%=&.+-]+)?(?:#[\w%-]+)?", re.ASCII)
 _SAFE_SCHEMES = frozenset(["http", "https", "mailto", "tel", "ftp"])
 
 LabelledBlock = tuple[Block, Label]
@@ -397,6 +398,8 @@ def safe_link(href: str, base: str = "") -> str:
     ('http://example.org/a%20b.html', '')
     """
     href = href.strip()
+    if _PLAIN_ADDRESS.fullmatch(href):
+        return href
     if not href.isprintable():
         href = "".join(char for char in href if char.isprintable())
     href = href.replace(" ", "%20")

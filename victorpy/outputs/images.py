@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from victorpy.document import Document, Label
+from victorpy.document import Document, Elements, Label
 from victorpy.outputs.base import Segment, safe_link
 
 # Where scripts that load images late keep the address. A set of addresses has the largest image.
@@ -59,7 +59,8 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
         return []
     elements = document.elements
     images = [number for number, tag in enumerate(elements.tag) if tag == "img"]
-    alternatives = {elements.first_block[number] for number in images if _has_alt(number, document)}
+    with_alt = {number for number in images if elements.first_block[number] < elements.stop_block[number]}
+    alternatives = {elements.first_block[number] for number in with_alt}
     kept_texts = [number for number, label in enumerate(labels) if label.is_content and number not in alternatives]
     not_dropped = alternatives.union(kept_texts)
     words = (0 if number in not_dropped else text.count(" ") + 1 for number, text in enumerate(document.texts))
@@ -75,7 +76,7 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
         place = elements.first_block[number]
         if place > len(labels):
             break  # the annotation tool renders the beginning of a page, with all its elements
-        has_kept_alt = _has_alt(number, document) and place < len(labels) and labels[place].is_content
+        has_kept_alt = number in with_alt and place < len(labels) and labels[place].is_content
         if not has_kept_alt and not _belongs(number, place, kept_texts, words_before, caption_words[number], document):
             continue
         image = _image(number, document)
@@ -89,7 +90,8 @@ def find_captions(images: Sequence[int], document: Document) -> dict[int, int]:
     """Return the image that each caption element belongs to: the last one before it in the same figure."""
     captions: dict[int, int] = {}
     elements = document.elements
-    in_figures = {number for number, tag in enumerate(elements.tag) if tag == "figcaption"}
+    has_figures = document.has_tag("figcaption")
+    in_figures = {number for number, tag in enumerate(elements.tag) if tag == "figcaption"} if has_figures else set()
     for number in sorted(in_figures.union(document.elements_named(_CAPTION, ["caption"]))):
         before = bisect_left(images, number)
         figure = elements.parent[number]
@@ -99,42 +101,40 @@ def find_captions(images: Sequence[int], document: Document) -> dict[int, int]:
     return captions
 
 
-def _has_alt(image: int, document: Document) -> bool:
-    """Whether the ``alt`` text of an image is a block."""
-    return bool(document.attributes_of(image).get("alt", "").strip())
-
-
 def _belongs(
     element: int, place: int, kept_texts: Sequence[int], words_before: Sequence[int], caption: int, document: Document
 ) -> bool:
     """Whether an image belongs to the kept text before or after it. `caption` is the number of words of its caption."""
     elements = document.elements
-    table = elements.ancestor(element, ["table"])
-    if table >= 0:
-        first, stop = elements.first_block[table], min(elements.stop_block[table], len(words_before) - 1)
-        has_kept = bisect_left(kept_texts, stop) > bisect_left(kept_texts, first)
-        if not has_kept and words_before[stop] > words_before[first]:
-            return False  # the table was dropped with its text
     next_kept = bisect_left(kept_texts, place)
     before = kept_texts[next_kept - 1] if next_kept else -1
     after = kept_texts[next_kept] if next_kept < len(kept_texts) else -1
-    figure = elements.ancestor(element, ["figure"])
-    if figure >= 0:
-        first = bisect_left(kept_texts, elements.first_block[figure])
-        if first < len(kept_texts) and kept_texts[first] < elements.stop_block[figure]:
-            return True
-    if before >= 0 and after >= 0:
-        return words_before[after] - words_before[before] <= _MAX_DROPPED_WORDS + caption
     if before < 0 and after < 0:
         return False
-    first, last = (before, place) if before >= 0 else (place, after)
-    if words_before[last] - words_before[first] > 0:
-        return False
-    for _ in range(_MAX_LEVELS):  # the first or last image of the content has kept text near it in the tree
+    if before >= 0 and after >= 0:
+        belongs = words_before[after] - words_before[before] <= _MAX_DROPPED_WORDS + caption
+    else:  # the first or last image of the content has kept text near it in the tree
+        first, last = (before, place) if before >= 0 else (place, after)
+        belongs = words_before[last] == words_before[first] and _is_near(element, max(before, after), elements)
+    if not belongs and document.has_tag("figure"):
+        figure = elements.ancestor(element, ["figure"])
+        first = bisect_left(kept_texts, elements.first_block[figure]) if figure >= 0 else len(kept_texts)
+        belongs = first < len(kept_texts) and kept_texts[first] < elements.stop_block[figure]
+    table = elements.ancestor(element, ["table"]) if belongs and document.has_tag("table") else -1
+    if table >= 0:
+        first, stop = elements.first_block[table], min(elements.stop_block[table], len(words_before) - 1)
+        has_kept = bisect_left(kept_texts, stop) > bisect_left(kept_texts, first)
+        return has_kept or words_before[stop] == words_before[first]  # else the table was dropped with its text
+    return belongs
+
+
+def _is_near(element: int, block: int, elements: Elements) -> bool:
+    """Whether an ancestor a few levels up contains a block."""
+    for _ in range(_MAX_LEVELS):
         element = elements.parent[element]
         if element < 0:
             break
-        if elements.first_block[element] <= max(before, after) < elements.stop_block[element]:
+        if elements.first_block[element] <= block < elements.stop_block[element]:
             return True
     return False
 

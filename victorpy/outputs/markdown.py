@@ -93,7 +93,7 @@ def render_markdown(page: CleanPage) -> str:
     previous: Places = ()
     markers: _Markers = {}
     for part, places in structure.outline():
-        if structure.names_box(part):
+        if any(place.kind == "quote" and place.mark for place in places) and structure.names_box(part):
             continue  # the first line of the box is its type
         shared = count_shared(previous, places)
         if places:
@@ -205,8 +205,11 @@ def _inline(segment: Segment, structure: Structure) -> str:
     segment_runs = structure.runs(segment)
     if segment.label is Label.HEADER and all("bold" in run.styles or run.text.isspace() for run in segment_runs):
         segment_runs = [run._replace(styles=run.styles - {"bold"}) for run in segment_runs]  # headings are bold anyway
+    written = _write_runs(segment_runs).strip()
+    if written[:1].isalpha() and "\n" not in written:
+        return written  # most segments
     lines = []
-    for line in _write_runs(segment_runs).strip().split("\n"):
+    for line in written.split("\n"):
         stripped = line.strip()
         start = None if stripped[:1].isalpha() else _LINE_START.match(stripped)
         lines.append(f"{start[0]}\\{stripped[start.end() :]}" if start else stripped)
@@ -226,26 +229,30 @@ def _write_runs(segment_runs: Sequence[Run]) -> str:
         text = _write_span(_Span(*segment_runs[0][:2]))  # most segments
         return _link(text, segment_runs[0].href) if segment_runs[0].href else text
     groups = [[*group] for _, group in groupby(segment_runs, attrgetter("link", "note", "image"))]
-    written = ""
+    written: list[str] = []
     for number, group in enumerate(groups):
-        if group[0].note:
-            written += "".join(f"[^{run.note}]" for run in group)
+        first = group[0]
+        if first.note:
+            written += [f"[^{run.note}]" for run in group]
             continue
-        if group[0].image:
-            written += _picture(group[0].image)
+        if first.image:
+            written.append(_picture(first.image))
             continue
-        # Markdown cannot emphasise code. Adjacent code is joined, since its delimiters would mix.
-        plain = [_Span(run.text, _CODE if "code" in run.styles else run.styles) for run in group]
-        joined = groupby(plain, attrgetter("styles"))
-        spans = [_Span("".join(span.text for span in alike), styles) for styles, alike in joined]
-        if not group[0].href:
-            written += _emphasise(spans, ")" if number else " ", "[" if number + 1 < len(groups) else " ")
-            continue
-        text = _link(_emphasise(spans, "[", "]"), group[0].href)
-        if written.endswith("!") and text.strip():
-            written = written[:-1] + "\\!"  # "![" would start an image
-        written += text
-    return written
+        if len(group) == 1 and ("code" in first.styles or first.styles.isdisjoint(_DELIMITERS)):
+            text = _write_span(_Span(*first[:2]))
+        else:
+            # Markdown cannot emphasise code. Adjacent code is joined, since its delimiters would mix.
+            plain = [_Span(run.text, _CODE if "code" in run.styles else run.styles) for run in group]
+            joined = groupby(plain, attrgetter("styles"))
+            spans = [_Span("".join(span.text for span in alike), styles) for styles, alike in joined]
+            before, after = (")" if number else " ", "[" if number + 1 < len(groups) else " ")
+            text = _emphasise(spans, "[", "]") if first.href else _emphasise(spans, before, after)
+        if first.href:
+            text = _link(text, first.href)
+            if text.strip() and written and written[-1].endswith("!"):
+                written[-1] = written[-1][:-1] + "\\!"  # "![" would start an image
+        written.append(text)
+    return "".join(written)
 
 
 def _link(text: str, href: str) -> str:
@@ -261,16 +268,18 @@ def _address(address: str) -> str:
 
 def _write_span(span: _Span) -> str:
     """Write a span without emphasis delimiters."""
-    inner = span.text.strip()
+    text, styles = span
+    inner = text.strip()
     if not inner:
-        return _space(span.text)
-    if "code" in span.styles:
-        return _with_space_of(span.text, _code(inner))
+        return _space(text)
+    if "code" in styles:
+        return _with_space_of(text, _code(inner))
     written = _escape(inner)
-    for style, wrapped in _WRAPPED.items():
-        if style in span.styles:
-            written = wrapped.format(written)
-    return _with_space_of(span.text, written)
+    if styles:
+        for style, wrapped in _WRAPPED.items():
+            if style in styles:
+                written = wrapped.format(written)
+    return written if len(inner) == len(text) else _with_space_of(text, written)
 
 
 def _escape(text: str) -> str:
@@ -287,8 +296,6 @@ def _escape(text: str) -> str:
 
 def _with_space_of(text: str, written: str) -> str:
     """Surround the written form of a text with the same white space."""
-    if not text[0].isspace() and not text[-1].isspace():
-        return written
     return _space(text[: len(text) - len(text.lstrip())]) + written + _space(text[len(text.rstrip()) :])
 
 

@@ -64,7 +64,16 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
         for number in document.elements_named(_INLINE_NOTE, ["note"])
         if elements.tag[number] == "span" and elements.stop[number] - number <= _MAX_NOTE_ELEMENTS
     }
-    candidates = {link: note for link, target in links.items() if (note := _definition(link, target, elements)) >= 0}
+    named: set[int] = set()
+    candidates: dict[int, int] = {}
+    for link, target in links.items():
+        note = _definition(link, target, elements)
+        if note < 0:
+            continue
+        if any(_has_name(element, _NOTE_NAME, document) for element in (link, elements.parent[link], target)):
+            named.add(link)
+        if link in named or "sup" in (elements.tag[elements.parent[link]], *elements.tag[link : elements.stop[link]]):
+            candidates[link] = note
     if not candidates and not inline:
         return NO_NOTES
     texts, marks, block_of = _texts(document, candidates, inline.union(candidates.values()))
@@ -78,13 +87,10 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
         if note not in links_back:
             targets = [links[number] for number in range(note, elements.stop[note]) if number in links]
             links_back[note] = min(targets, default=len(elements))
-        is_raised = elements.tag[elements.parent[link]] == "sup" or "sup" in elements.tag[link : elements.stop[link]]
-        named = (link, elements.parent[link], links[link])
-        is_named = any(_has_name(element, _NOTE_NAME, document) for element in named)
         mark = marks[link].strip()
         number = _NUMBER.search(document.attributes_of(links[link]).get("id", ""))
         is_numbered = number is not None and mark.strip("[]()") == number[0]
-        is_note = is_named or (is_raised and (links_back[note] <= link or is_numbered))
+        is_note = link in named or links_back[note] <= link or is_numbered
         if is_note and _MARK.fullmatch(mark):
             found[link] = note
     notes = sorted(set(found.values()))
@@ -123,10 +129,12 @@ def _links_within(document: Document) -> Iterator[tuple[int, int]]:
     """Yield the links to other places of the page, each with its target."""
     tag = document.elements.tag
     page = document.url.partition("#")[0]
+    page_name = page.rpartition("/")[2]
     fragments: dict[int, str] = {}
     for href, numbers in document.elements_by("href").items():
         address, _, fragment = href.partition("#")
-        if fragment and (not address or (page and urljoin(page, address) == page)):
+        is_near = not address or (page and address.endswith(page_name or "/"))  # urljoin is slow
+        if fragment and is_near and (not address or urljoin(page, address) == page):
             fragments |= {number: fragment for number in numbers if tag[number] == "a"}
     if not fragments:
         return

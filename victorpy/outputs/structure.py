@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import chain
-from typing import NamedTuple
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 from victorpy.document import STRIDE, Block, Document, Elements, Label, Piece
 from victorpy.outputs.base import HEADINGS, CleanPage, KeptBlocks, Segment, blocks_of, joint, safe_link
+from victorpy.outputs.boxes import box_type, is_title, names_type
 from victorpy.outputs.images import Image, find_captions, find_images
 from victorpy.outputs.notes import NO_NOTES, Notes, find_notes
 from victorpy.outputs.tables import Table, parts
@@ -27,6 +27,7 @@ _ITEMS = frozenset(["li", "dt", "dd"])
 _BYLINE = re.compile(r"(?<![\w-])(?:p-)?(?:author|by-?line)(?![\w-])", re.IGNORECASE)
 _COMMENT_TAGS = frozenset(["article", "div", "li", "section"])
 _COMMENT = re.compile(r"(?<!\S)comment(?!\S)")
+_NO_BOXES = HEADINGS | {"html", "body", "p", "span", "a", "button", "ul", "ol", "tbody", "tr"}
 _COMMENT_AUTHOR = re.compile(r"(?<!\S)(?:comment-author|comment__author|author|fn|user-?name)(?!\S)")
 _MAX_COMMENT_HEAD = 40  # elements
 _MAX_AUTHOR = 80  # characters
@@ -58,29 +59,6 @@ _NO_LANGUAGES = frozenset(["default", "none", "plain", "plaintext", "text", "txt
 _ELEMENTS_ABOVE_LISTING = 2  # without those of the listing and of a table with line numbers
 _MAX_LISTING_STEPS = 32  # elements around the first line
 _LISTING_TAGS = frozenset(["td", "tr", "tbody", "table", "pre", "code"])
-
-# Boxes with notes and warnings, and GitHub's names for their types.
-_BOX = re.compile(
-    r"(?<!\S)(?:[\w-]*(?:admonition|template-box)|admonitionblock|markdown-alert|(?:bs-|kg-)?callout(?:-card)?|alert"
-    r"|notecard|hint|notice(?:--\w+)?|custom-block|confluence-information-macro)(?!\S)"
-    r"|^(?:note|tip|important|warning|caution)$"
-)
-_BOX_HINTS = (
-    *("admonition", "template-box", "alert", "callout", "notecard", "hint", "notice", "custom-block", "confluence-"),
-    *("note", "tip", "important", "warning", "caution"),
-)
-_ALWAYS_BOX = re.compile(r"(?<!\S)(?:admonition|callout|kg-callout-card)(?!\S)")
-_BOX_TITLE = re.compile(
-    r"(?<!\S)(?:(?:admonition-|markdown-alert-|callout-|custom-block-)?title|admonitionHeading\w*)(?!\S)"
-)
-_BOX_TYPES = {
-    **dict.fromkeys(["note", "info", "seealso", "abstract", "summary", "secondary", "primary"], "NOTE"),
-    **dict.fromkeys(["tip", "hint", "success"], "TIP"),
-    **dict.fromkeys(["important", "attention"], "IMPORTANT"),
-    "warning": "WARNING",
-    **dict.fromkeys(["caution", "danger", "error", "bug"], "CAUTION"),
-}
-_BOX_TYPE = re.compile(rf"(?<![a-zA-Z])({'|'.join(_BOX_TYPES)})(?![a-zA-Z])")
 
 
 class Place(NamedTuple):
@@ -124,6 +102,7 @@ class Run(NamedTuple):
 
 PLAIN = Run("", frozenset(), "")
 """A run without styles and links."""
+_run: Callable[[Iterable[Any]], Run] = partial(tuple.__new__, Run)  # faster than calling the class
 
 _PlacesAround = tuple[tuple[int, ...], Places | None]
 """The elements of places around an element, and the places themselves unless one of them is an item."""
@@ -132,15 +111,14 @@ _NO_PLACES: _PlacesAround = (), ()
 _Marks = frozenset[tuple[str, int]]
 """Styles and links, each with its element number."""
 
-_TextsOfRun = tuple[Run, list[str]]
-"""A run without text, and its texts. They are joined at the end, because there may be many."""
-
 
 class _Around(NamedTuple):
     """What is around an element."""
 
     marks: _Marks
     """The links, and the outermost element of each style."""
+    sample: Run
+    """A run without text that has these styles and the innermost link."""
     reference: int
     """The reference to a note, or -1."""
     is_hidden: bool
@@ -189,7 +167,7 @@ class Structure:
         by_element = {image.element: image for _, image in images}
         return cls(page, notes, by_element, found if len(page.labels) > STRIDE else tuple(found))
 
-    @property
+    @cached_property
     def document(self) -> Document:
         """The page's blocks and elements."""
         return self.page.document
@@ -203,8 +181,8 @@ class Structure:
         last_items: dict[int, tuple[int, int]] = {}
         known = {within: _NO_PLACES}
         for part in self.parts if flow is None else flow:
-            is_in_note = isinstance(part, Segment) and part.blocks[0].index in self.notes.blocks
-            if isinstance(part, Segment) and is_in_note and not any(run.text.strip() for run in self.runs(part)):
+            is_in_note = self.notes.blocks and isinstance(part, Segment) and part.blocks[0].index in self.notes.blocks
+            if is_in_note and isinstance(part, Segment) and not any(run.text.strip() for run in self.runs(part)):
                 continue  # only the mark of the note
             if len(known) > _MOST_KNOWN:
                 known = {within: _NO_PLACES}
@@ -240,9 +218,8 @@ class Structure:
             numbered_lists = {place.list for place in previous if place.number is not None}
         places: list[Place] = []
         for number in around:
-            place = self._fixed_place(number)
-            if place is not None:
-                places.append(place)
+            if number in self._fixed_places:
+                places.append(self._fixed_places[number])
             elif number in open_items or number == innermost or parent[number] in numbered_lists:
                 if tag[number] == "dd" and parent[number] in terms:
                     places.append(terms[parent[number]])
@@ -253,11 +230,23 @@ class Structure:
             places.append(Place(-2 - part.blocks[0].index, "item"))
         return tuple(places)
 
+    @cached_property
+    def _fixed_places(self) -> dict[int, Place]:
+        """The notes, comments and boxes so far. Whether an item is a place depends on the parts in it."""
+        return {}
+
     def _fixed_place(self, element: int) -> Place | None:
-        """Return the place of a note, a comment or a box. Whether an item is a place depends on the parts in it."""
+        """Return the place of a note, a comment or a box."""
         if element in self.notes.definitions:
             return Place(element, "note", mark=self.notes.definitions[element])
-        return self._comments.get(element) or self._boxes.get(element)
+        tag = self.document.elements.tag[element]
+        if tag in _NO_BOXES:
+            return None
+        if self._has_comments and self._is_comment(element):
+            is_part = self._is_comment(self.document.elements.parent[element])
+            return None if is_part else self._comment(element)
+        box = box_type(self.document.attributes_of(element).get("class", ""))
+        return Place(element, "quote", mark=box) if box or tag == "blockquote" else None
 
     def _places_around(self, element: int, known: dict[int, _PlacesAround]) -> _PlacesAround:
         """Return the items, quotations and notes around an element, outermost first. `known` has earlier results."""
@@ -269,6 +258,8 @@ class Structure:
         around, fixed = known.get(element, _NO_PLACES)
         for element in reversed(inner):
             place = self._fixed_place(element)
+            if place is not None:
+                self._fixed_places[element] = place
             if (place is not None or elements.tag[element] in _ITEMS) and len(around) < _MAX_DEPTH:
                 around = (*around, element)
                 fixed = None if fixed is None or place is None else (*fixed, place)
@@ -305,62 +296,42 @@ class Structure:
         return any(map(self.document.has_tag, _STYLES))
 
     @cached_property
-    def _boxes(self) -> dict[int, Place]:
-        """The quotations, and the boxes with notes and warnings, each with GitHub's name of its type."""
-        elements = self.document.elements
-        boxes = {number: Place(number, "quote") for number, tag in enumerate(elements.tag) if tag == "blockquote"}
-        for number in self.document.elements_named(_BOX, _BOX_HINTS):
-            if elements.tag[number] not in {"p", "span", "a", "button"}:
-                name = self.document.attributes_of(number)["class"]
-                box_type = _BOX_TYPE.search(name)
-                if box_type or _ALWAYS_BOX.search(name):
-                    boxes[number] = Place(number, "quote", mark=_BOX_TYPES[box_type[1] if box_type else "note"])
-        return boxes
+    def _has_comments(self) -> bool:
+        document = self.document
+        has_types = any(name.endswith("/Comment") for name in document.elements_by("itemtype"))
+        return has_types or bool(document.elements_named(_COMMENT, ["comment"]))
 
-    @cached_property
-    def _comments(self) -> dict[int, Place]:
-        """The comments of readers."""
+    def _is_comment(self, element: int) -> bool:
+        attributes = self.document.attributes_of(element)
+        is_named = _COMMENT.search(attributes.get("class", "")) or attributes.get("itemtype", "").endswith("/Comment")
+        return bool(is_named) and self.document.elements.tag[element] in _COMMENT_TAGS
+
+    def _comment(self, comment: int) -> Place:
+        """Return the place of a reader's comment, with the first author and date in it."""
         elements = self.document.elements
-        attributes_of = self.document.attributes_of
-        types = self.document.elements_by("itemtype")
-        items = (number for name, numbers in types.items() if name.endswith("/Comment") for number in numbers)
-        named = chain(self.document.elements_named(_COMMENT, ["comment"]), items)
-        comments = {number for number in named if elements.tag[number] in _COMMENT_TAGS}
-        dates = dict.fromkeys(comments, "")
-        author_at: dict[int, int] = {}  # the innermost element with the name of an author
-        for comment in comments:
-            for number in range(comment + 1, min(elements.stop[comment], comment + _MAX_COMMENT_HEAD)):
-                if number in comments:
-                    break
-                attributes = attributes_of(number)
-                names = " ".join(attributes.get(name, "") for name in ("class", "itemprop", "rel"))
-                is_first = comment not in author_at or number < elements.stop[author_at[comment]]
-                if is_first and _COMMENT_AUTHOR.search(names):
-                    author_at[comment] = number
-                if elements.tag[number] == "time":
-                    dates[comment] = dates[comment] or attributes.get("datetime", "")
-        author_of = {
-            number: comment
-            for comment, element in author_at.items()
-            for number in range(element, min(elements.stop[element], element + _MAX_COMMENT_HEAD))
-        }
-        authors = dict.fromkeys(comments, "")
-        for block in blocks_of(self.document, author_at.values()):
+        author, date = -1, ""  # the innermost element with the name of the author
+        for number in range(comment + 1, min(elements.stop[comment], comment + _MAX_COMMENT_HEAD)):
+            if self._is_comment(number):
+                break
+            attributes = self.document.attributes_of(number)
+            names = " ".join(attributes.get(name, "") for name in ("class", "itemprop", "rel"))
+            if (author < 0 or number < elements.stop[author]) and _COMMENT_AUTHOR.search(names):
+                author = number
+            if elements.tag[number] == "time":
+                date = date or attributes.get("datetime", "").strip()
+        name = ""
+        for block in blocks_of(self.document, [author] if author >= 0 else []):
             for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
-                if piece.element in author_of and len(authors[author_of[piece.element]]) < _MAX_AUTHOR:
-                    authors[author_of[piece.element]] += f" {text}"
-        return {
-            number: Place(number, "comment", mark=" ".join(authors[number].split()), date=dates[number].strip())
-            for number in comments
-            if elements.parent[number] not in comments
-        }
+                if author <= piece.element < elements.stop[author] and len(name) < _MAX_AUTHOR:
+                    name += f" {text}"
+        return Place(comment, "comment", mark=" ".join(name.split()), date=date)
 
     @cached_property
     def _tasks(self) -> dict[int, str]:
         """The list items with a check box, and whether it is checked."""
         elements = self.document.elements
         tasks: dict[int, str] = {}
-        types = self.document.elements_by("type")
+        types = self.document.elements_by("type") if self.document.has_tag("input") else {}
         boxes = sorted(number for name, numbers in types.items() if name.lower() == "checkbox" for number in numbers)
         for number in boxes:
             if elements.tag[number] == "input":
@@ -384,17 +355,17 @@ class Structure:
 
     def names_box(self, part: Part) -> bool:
         """Whether a part only names the type of the box around it."""
-        if not isinstance(part, Segment) or part.text.strip(" :").lower() not in _BOX_TYPES:
+        if not isinstance(part, Segment) or not names_type(part.text):
             return False
         element, elements = part.blocks[0].element, self.document.elements
-        while element >= 0 and not _BOX_TITLE.search(self.document.attributes_of(element).get("class", "")):
+        while element >= 0 and not is_title(self.document.attributes_of(element).get("class", "")):
             element = elements.parent[element]
         return element >= 0
 
     def runs(self, segment: Segment) -> list[Run]:
         """Cut a segment into runs. The first segment of a note is written without its mark, such as ``1.``."""
         found = self._runs(segment)
-        mark = self._note_marks.get(segment.blocks[0].index)
+        mark = self._note_marks.get(segment.blocks[0].index) if self.notes.definitions else None
         if mark and found:
             written = re.match(rf"[\[(^]?{re.escape(mark)}(?:[\])]?[.:)]?\s+|[\])][.:]?|[.:)]$)", found[0].text)
             text = found[0].text[written.end() :] if written else found[0].text
@@ -412,36 +383,40 @@ class Structure:
     def _runs(self, segment: Segment) -> list[Run]:
         first = segment.blocks[0]
         is_one_piece = len(segment.blocks) == 1 == len(first.pieces) and first.pieces[0].element == first.element
-        is_plain = not self._has_styles or _STYLES.keys().isdisjoint(first.containers)
-        if is_one_piece and is_plain and first.element not in self.images:
-            return [Run(first.text, frozenset(), "")]
-        found: list[_TextsOfRun] = []
-        known = self._known
-        if len(known) > _MOST_KNOWN:
-            known.clear()
-        known.setdefault(-1, _Around(frozenset(), -1, False))
-        if is_one_piece and first.element not in self.images and first.text:
-            around = self._around(first.element, known)
-            if around.reference < 0 and not around.is_hidden:
-                return [self._sample(around.marks)._replace(text=first.text)]
+        if is_one_piece and first.element not in self.images:
+            if not self._has_styles or _STYLES.keys().isdisjoint(first.containers):
+                return [_run((first.text, *PLAIN[1:]))]
+            around = self._around(first.element)
+            if first.text and around.reference < 0 and not around.is_hidden:
+                return [_run((first.text, *around.sample[1:]))]
+        found: list[tuple[Run, list[str]]] = []  # runs without their texts
+
+        def add(sample: Run, text: str) -> None:
+            if found and found[-1][0] is sample:
+                found[-1][1].append(text)
+            elif text:
+                found.append((sample, [text]))
+
         previous_block = None
         marks: _Marks = frozenset()
         references: set[int] = set()
         follows_hidden = False
+        known = self._known
         has_listings = self.document.has_tag("pre")
         for block in segment.blocks:
-            space = ""
-            is_preformatted = has_listings and block.preformatted
+            space, is_preformatted = "", has_listings and block.preformatted
             if previous_block is not None:
                 follows = block.index == previous_block.index + 1 and not is_preformatted
                 space = "\n" if follows and "br" in block.distance else joint(previous_block, block)
-            for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
-                piece_marks, reference, is_hidden = self._around(piece.element, known)
+            stops = [*[piece.start for piece in block.pieces[1:]], len(block.text)]
+            for (start, element, _), stop in zip(block.pieces, stops, strict=True):
+                text = block.text[start:stop]
+                piece_marks, sample, reference, is_hidden = known.get(element) or self._around(element)
                 if is_hidden:
                     follows_hidden = True
                     continue
-                if not text and piece.element in self.notes.inline:
-                    reference = piece.element
+                if not text and element in self.notes.inline:
+                    reference = element
                 if reference >= 0:
                     label = self.notes.references[reference]
                     if reference in references:
@@ -450,70 +425,77 @@ class Structure:
                         references.add(reference)
                         found.append((PLAIN._replace(note=label), [text or label]))
                     continue
-                previous_marks, marks = marks, piece_marks
                 if not space and not is_preformatted and text[:1] == " ":
                     space = " "
                 if space and found:  # a space has the styles that both neighbours share
-                    shared = frozenset() if space == "\n" else previous_marks & marks
-                    self._add(found, space, shared)
-                unwanted = " .:)]^" if follows_hidden and not found else " "  # the rest of "^ 1. "
-                if piece.element in self.images:
-                    found.append((PLAIN._replace(image=self.images[piece.element]), [text]))
+                    add(
+                        PLAIN
+                        if space == "\n"
+                        else sample
+                        if marks == piece_marks
+                        else self._sample(marks & piece_marks),
+                        space,
+                    )
+                marks, space = piece_marks, ""
+                if element in self.images:
+                    found.append((PLAIN._replace(image=self.images[element]), [text]))
+                elif is_preformatted:
+                    add(sample, text)
                 else:
-                    self._add(found, text if is_preformatted else text.lstrip(unwanted), marks)
-                space = ""
+                    add(sample, text.lstrip(" .:)]^" if follows_hidden and not found else " "))  # the rest of "^ 1. "
             previous_block = block
-        return _join_links([run._replace(text="".join(texts)) for run, texts in found])
+        return _join_links([_run(("".join(texts), *sample[1:])) for sample, texts in found])
 
     @cached_property
     def _known(self) -> dict[int, _Around]:
-        return {}
+        return {-1: _Around(frozenset(), PLAIN, -1, False)}
 
     @cached_property
-    def _samples(self) -> dict[_Marks, Run]:
-        """Runs without text, by their styles and links."""
-        return {}
+    def _samples(self) -> dict[Run, Run]:
+        """Runs without text that were used before, so that equal ones are the same object."""
+        return {PLAIN: PLAIN}
 
     def _sample(self, marks: _Marks) -> Run:
         """Return a run without text."""
-        if marks not in self._samples:
-            link = max((element for style, element in marks if style == "link"), default=-1)
-            href = self.document.attributes_of(link)["href"] if link >= 0 else ""
-            href = safe_link(href, self.document.base_url) if href and "links" not in self.page.without else ""
-            styles = frozenset(style for style, _ in marks if style != "link" and "formatting" not in self.page.without)
-            self._samples[marks] = Run("", styles, href, link if href else -1)
-        return self._samples[marks]
+        if not marks:
+            return PLAIN
+        link = max((element for style, element in marks if style == "link"), default=-1)
+        href = self.document.attributes_of(link)["href"] if link >= 0 else ""
+        href = safe_link(href, self.document.base_url) if href and "links" not in self.page.without else ""
+        styles = frozenset(style for style, _ in marks if style != "link" and "formatting" not in self.page.without)
+        sample = Run("", styles, href, link if href else -1)
+        return self._samples.setdefault(sample, sample)
 
-    def _add(self, found: list[_TextsOfRun], text: str, marks: _Marks) -> None:
-        sample = self._sample(marks)
-        if found and found[-1][0] == sample:
-            found[-1][1].append(text)
-        elif text:
-            found.append((sample, [text]))
-
-    def _around(self, element: int, known: dict[int, _Around]) -> _Around:
-        """Return what is around an element. `known` has earlier results.
+    def _around(self, element: int) -> _Around:
+        """Return what is around an element.
 
         Two texts share a style if, and only if, its outermost elements are the same. Of nested links few are kept.
         """
-        elements, notes = self.document.elements, self.notes
+        elements, notes, known = self.document.elements, self.notes, self._known
+        if len(known) > _MOST_KNOWN:
+            known.clear()
+            known[-1] = _Around(frozenset(), PLAIN, -1, False)
         inner = []
         while element not in known:
             inner.append(element)
             element = elements.parent[element]
-        marks, reference, is_hidden = known[element]
+        around = known[element]
         for element in reversed(inner):
             style = _STYLES.get(elements.tag[element])
+            marks = around.marks
             if style == "link" and self._is_link(element):
                 links = sorted(mark for mark in marks if mark[0] == style)
                 marks = marks.difference(links[: 1 - _MAX_LINKS]) | {(style, element)}
             elif style and style != "link" and all(style != other for other, _ in marks):
                 marks |= {(style, element)}
-            is_hidden = is_hidden or element in notes.hidden
-            if reference < 0 and element in notes.references and element not in notes.inline:
-                reference = element
-            known[element] = _Around(marks, reference, is_hidden)
-        return _Around(marks, reference, is_hidden)
+            if marks is not around.marks:
+                around = around._replace(marks=marks, sample=self._sample(marks))
+            if element in notes.hidden:
+                around = around._replace(is_hidden=True)
+            if around.reference < 0 and element in notes.references and element not in notes.inline:
+                around = around._replace(reference=element)
+            known[element] = around
+        return around
 
     def _is_link(self, element: int) -> bool:
         """Whether a link belongs to the text. Links to authors in a byline and from a heading to itself do not."""
@@ -524,8 +506,8 @@ class Structure:
         if attributes["href"].startswith("#") and elements.ancestor(element, HEADINGS) >= 0:
             return False
         around = self.document.attributes_of(elements.parent[element])
-        names = " ".join(of.get(name, "") for of in (attributes, around) for name in ("rel", "class", "itemprop"))
-        return not (names.strip() and _BYLINE.search(names))
+        names = [of[name] for of in (attributes, around) for name in ("rel", "class", "itemprop") if name in of]
+        return not (names and _BYLINE.search(" ".join(names)))
 
     def code_language(self, segment: Segment) -> str:
         """Return the language of a listing if an attribute on or near it names one, else an empty string."""

@@ -22,6 +22,7 @@ from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.columns.elements import running_total
 from victorpy.config import Config
 from victorpy.document import Document
+from victorpy.outputs.boxes import BOX_HINTS, box_type
 
 BETA = dict(zip(FAVORS, (0.5, 0.8, 2.0), strict=True))
 """The beta of the F-measure for each value of `favor`. A higher beta favours recall."""
@@ -64,13 +65,8 @@ _SHARE_NAME = re.compile(r"(?<![a-z])(?:share|sharing)(?![a-z]|.price)")
 _SHARE_LEVELS = 4  # from the link up
 _LONGEST_BUTTON = 12  # words
 
-# Boxes with notes and warnings, and the number of a formula.
-_BOX = re.compile(
-    r"(?<!\S)(?:[\w-]*admonition|admonitionblock|markdown-alert|callout|kg-(?:callout|toggle)-card|notecard|custom-block"
-    r"|(?:alert|notice)(?:-+(?:info|note|tip|warning|danger|success|primary|secondary)))(?!\S)"
-)
-_BOX_HINTS = ("admonition", "alert", "callout", "kg-toggle", "notecard", "custom-block", "notice")
-_NUMBER = re.compile(r"\(\d[\d.]{0,5}\)")
+_TOGGLE = "kg-toggle-card"  # a title with a hidden text, in Ghost
+_NUMBER = re.compile(r"\(\d[\d.]{0,5}\)")  # of a formula
 _UNIT_LEVELS = 4
 _LONGEST_GAP = 30  # blocks
 _MOST_OTHER_WORDS = 8  # in a gap
@@ -247,7 +243,11 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
         return result
     texts, block_range = page.texts, page.block_range
     around = set(page.ancestors[:_UNIT_LEVELS, blocks].ravel().tolist())
-    elements = _named(around, page.document, "class", _BOX_HINTS, _BOX)
+    elements = []
+    for element in page.document.mentioning(around, "class", (*BOX_HINTS, _TOGGLE)):
+        name = page.document.attributes_of(element)["class"].lower()
+        if _TOGGLE in name or box_type(name):
+            elements.append(element)
     in_tables = blocks[page.within("table")[blocks]]
     if len(in_tables):
         tables = _data_tables(page, np.unique(page.group("table")[in_tables]))
