@@ -242,3 +242,91 @@ def test_evaluation_scores_roles_of_annotated_pages(tmp_path):
     others = [page for page in pages if not page.roles]
     assert [page.name for page in others] == ["without"]
     assert "roles" not in evaluate_as_is(others, cleaner, "default", Plan(), lambda count: None).scores()
+
+
+TEXT = "Tea is made by pouring hot water over the cured leaves of the tea bush, and it is drunk all over the world."
+
+
+def roles_by_rules(before="", after="", kept=True):
+    """The roles of what is before and after a long text under a headline. With `kept`, the model has kept it."""
+    page = columns_of(f"<title>Tea is hot</title><h1>Tea is hot</h1>{before}<p>{TEXT}</p>{after}")
+    (text,) = (number for number, words in enumerate(page.texts) if words == TEXT)
+    is_kept = np.full(page.count, kept)
+    is_kept[[0, text]] = True
+    roles = by_rules(page, is_kept)
+    assert (roles[0], roles.pop(text)) == (Role.HEADLINE, Role.BODY)
+    return [str(role) for role in roles[1:]]
+
+
+@pytest.mark.parametrize(
+    ("markup", "place", "kept", "role"),
+    [
+        ("<pre>brew</pre>", "after", True, "code"),
+        ("<p>Tea", "after", True, "body"),
+        ("<p>Tea", "after", False, "other"),
+        ("<p class=subtitle>one two three four", "before", True, "subtitle"),
+        ("<p class=subtitle>one two three", "before", True, "body"),
+        (f"<p class=subtitle>{'one ' * 70}", "before", True, "subtitle"),
+        (f"<p class=subtitle>{'one ' * 71}", "before", True, "body"),
+        ("<p>a<p>b<p class=subtitle>one two three four", "after", True, "body body body"),  # far below the headline
+        ("<p class=footnote>Tea", "after", False, "note"),
+        ("<p class=copyright>Tea", "after", True, "legal"),
+        ("<p>© Tea Times", "after", False, "legal"),
+        ("<p>© Tea Times", "after", True, "body"),
+        (f"<p>©{' one' * 59}", "after", False, "legal"),
+        (f"<p>©{' one' * 60}", "after", False, "other"),
+        ("<p>By Ann Lee", "before", True, "byline"),
+        ("<p>5 May 2024", "before", True, "byline"),
+        ("<p class=author>Ann", "before", True, "byline"),
+        (f"<p>By{' Ann' * 11}", "before", True, "byline"),
+        (f"<p>By{' Ann' * 12}", "before", True, "body"),
+        (f"<p>5 May 2024{' one' * 4}", "before", True, "byline"),
+        (f"<p>5 May 2024{' one' * 5}", "before", True, "body"),  # too long for a date alone
+        ("<p><a href=/>5 May</a> 2024 now", "before", True, "body"),  # half of it is a link
+        ("<p>By Ann Lee", "after", True, "body"),
+        ("<p class=tags><a href=/>tea</a>", "after", True, "tags"),
+        ("<p class=tags><a href=/>tea</a> cup", "after", True, "body"),  # half of it is a link
+        ("<p class=tags><a href=/>tea</a>", "before", True, "body"),
+        ("<p>Tags: tea", "after", True, "tags"),
+        (f"<p>Tags:{' one' * 18}", "after", True, "tags"),
+        (f"<p>Tags:{' one' * 19}", "after", True, "body"),
+        ("<p class=related>Tea", "after", True, "related"),
+        ("<p>Read more about tea", "after", True, "related"),
+        (f"<p>Read more{' one' * 19}", "after", True, "body"),
+        ("<nav><p>Tea</nav>", "after", True, "navigation"),
+        ("<p class=menu>Tea", "after", False, "navigation"),
+        ("<p class=menu>Tea", "after", True, "body"),
+        ("<p><a href=/>a b c d</a> e", "after", False, "navigation"),
+        ("<p><a href=/>a b c</a> d e", "after", False, "other"),
+        ("<dl><dt>Tea<dd>hot</dl>", "after", True, "facts facts"),
+        ("<dl><dt>Tea<dd>hot</dl>", "after", False, "other other"),
+        ("<table><tr><td>Tea</table>", "after", True, "table"),
+        (f"<table><tr><td>{'one ' * 20}</table>", "after", True, "table"),
+        (f"<table><tr><td>{'one ' * 21}</table>", "after", True, "body"),
+        ("<table><caption>Tea</caption><tr><td>hot</table>", "after", True, "caption table"),
+        ("<figure><img src=a.jpg><figcaption>Tea</figcaption></figure>", "after", True, "caption"),
+        ("<div><img src=a.jpg><p class=caption>Tea</div>", "after", True, "caption"),
+        ("<div><p class=caption>Tea</div>", "after", True, "body"),  # of what?
+        ("<figure><blockquote>Tea!</blockquote><figcaption>Ann</figcaption></figure>", "after", True, "body body"),
+    ],
+)
+def test_rules(markup, place, kept, role):
+    assert roles_by_rules(**{place: markup}, kept=kept) == role.split()
+
+
+@pytest.mark.parametrize(
+    ("page", "words", "expected"),
+    [
+        ("<p>{text}<div class=comment><p>{comment}</div>", 60, [False, True]),
+        ("<p>{text}<div class=comment><p>{comment}</div>", 30, [False, True]),
+        ("<p>{text}<div class=comment><p>{comment}</div>", 29, [False, False]),  # too little text
+        ("<p>{text}<div class=comment><p>{comment}{comment}" + " one" * 15 + "</div>", 30, [False, True]),
+        ("<p>{text}<div class=comment><p>{comment}{comment}" + " one" * 16 + "</div>", 30, [False, False]),  # a thread
+        ("<div class=comment><p>{comment}</div><p>{text}", 60, [False, False]),  # above the text
+        ("<p>{text}<pre class=comment>{comment}</pre>", 60, [False, False]),  # of a program
+        ("<p>{text}<div class=comment><p class=answer>{comment}</div>", 60, [False, False]),  # a forum
+    ],
+)
+def test_comments_by_rules(page, words, expected):
+    columns = columns_of(page.format(text="tea " * words, comment="I like it."))
+    assert find_comments(columns, np.ones(columns.count, dtype=bool)).tolist() == expected
