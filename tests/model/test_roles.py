@@ -7,7 +7,7 @@ import pytest
 
 from victorpy import Cleaner, Parts, load_config, read_document
 from victorpy.base.resources import shipped
-from victorpy.columns import Columns
+from victorpy.columns import NEAR, Columns
 from victorpy.document import Role
 from victorpy.model.evidence.trees import constant
 from victorpy.model.parts import AS_LABELLED
@@ -330,3 +330,96 @@ def test_rules(markup, place, kept, role):
 def test_comments_by_rules(page, words, expected):
     columns = columns_of(page.format(text="tea " * words, comment="I like it."))
     assert find_comments(columns, np.ones(columns.count, dtype=bool)).tolist() == expected
+
+
+SMALL = """<html><head><title>Green tea</title></head><body><div><h1>Green tea</h1>
+<p class=byline>By Ann, <a href=/>5 May</a></p></div>
+<div><p>Tea is made by pouring hot water over the cured leaves of the tea bush, and it is drunk all day.</p>
+<p>It is hot.</p></div><ul class=related><li><a href=/cups>Cups 24</a></li></ul></body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("words", [2, 4, 21, 3, 2]),
+        ("link-share", [0, 2 / 4, 0, 0, 1]),
+        ("characters", [9, 13, 96, 10, 7]),
+        ("digits", [0, 1 / 13, 0, 0, 2 / 7]),
+        ("punctuation", [0, 1 / 13, 2 / 96, 1 / 10, 0]),
+        ("capitals", [1 / 8, 3 / 8, 1 / 74, 1 / 7, 1 / 4]),
+        ("title", [1, 0, 2 / 21, 0, 0]),
+        ("index", [0, 1, 2, 3, 4]),
+        ("from-end", [5, 4, 3, 2, 1]),
+        ("headline-distance", [0, 1, 2, 3, 4]),
+        ("is-headline", [1, 0, 0, 0, 0]),
+        ("words-before", [0, 2 / 32, 6 / 32, 27 / 32, 30 / 32]),
+        ("prose-before", [0, 0, 0, 1, 1]),
+        ("prose-after", [1, 1, 0, 0, 0]),
+        ("kept-before", [0, 2 / 26, 2 / 26, 23 / 26, 1]),
+        ("from-first-text", [-2, -1, 0, 1, 2]),
+        ("from-last-text", [-2, -1, 0, 1, 2]),
+        ("in.li", [0, 0, 0, 0, 1]),
+        ("words[-2]", [-1, -1, 2, 4, 21]),
+        ("words[+1]", [4, 21, 3, 2, -1]),
+        ("link-share[-1]", [-1, 0, 1 / 2, 0, 0]),
+        ("ancestor1.words", [6, 6, 24, 24, 2]),
+        ("ancestor1.link-share", [2 / 6, 2 / 6, 0, 0, 1]),
+        ("ancestor1.blocks", [2, 2, 2, 2, 1]),
+        ("ancestor2.words", [32, 32, 32, 32, 2]),
+        ("name.byline", [NEAR, 0, NEAR, NEAR, NEAR]),
+        ("name.related", [NEAR, NEAR, NEAR, NEAR, 2]),
+        ("text.date", [0, 1, 0, 0, 0]),
+        ("text.by", [0, 1, 0, 0, 0]),
+        ("page.blocks", [5] * 5),
+        ("page.prose", [21] * 5),
+        ("page.dates", [1] * 5),
+        ("record.count", [-1] * 5),
+    ],
+)
+def test_inputs_of_a_small_page(name, expected):
+    page = columns_of(SMALL)
+    is_kept = np.array([True, False, True, True, False])
+    assert inputs_of(page, is_kept, np.arange(page.count))[name].tolist() == pytest.approx(expected, abs=1e-6)
+
+
+def test_distances_are_bounded_and_unknown_without_a_place():
+    page = columns_of("<p>tea" * 130)
+    inputs = inputs_of(page, page.words > 20, np.arange(page.count))
+    assert {*inputs["headline-distance"], *inputs["from-first-text"], *inputs["from-last-text"]} == {99}
+    page = columns_of("<p>tea" * 65 + "<h1>Tea</h1>" + "<p>tea" * 65)
+    distance = inputs_of(page, page.words > 20, np.arange(page.count))["headline-distance"]
+    assert distance[[0, 4, 5, 6, 64, 65, 66, 124, 125, 126, 130]].tolist() == [-60] * 3 + [
+        -59,
+        -1,
+        0,
+        1,
+        59,
+        60,
+        60,
+        60,
+    ]
+
+
+def test_records_share_their_parent_tag_and_class():
+    comment = (
+        "<li class='c {}'><p>Ann wrote on 5 May 2024<p>{} said the man with the cup of tea, and he was quite right."
+    )
+    page = columns_of(
+        f"<p>{TEXT}<ul class=comments>{comment.format('a', 'Tea')}{comment.format('b', 'Milk')}</ul>"
+        f"<ul><li><p>Home<li><p>About us</ul>"
+    )
+    inputs = inputs_of(page, np.ones(page.count, dtype=bool), np.arange(page.count))
+    prose = page.prose.tolist()
+    inside, total = sum(prose[1:5]), sum(prose)
+    assert inputs["record.count"].tolist() == [-1, 2, 2, 2, 2, -1, -1]
+    assert inputs["record.level"].tolist() == [-1, 1, 1, 1, 1, -1, -1]
+    assert inputs["record.rank"].tolist() == [-1, 0, 0, 1, 1, -1, -1]
+    assert inputs["record.prose-share"][1] == pytest.approx(inside / total)
+    assert inputs["record.before"][1] == inputs["record.before"][4] == pytest.approx(prose[0] / total)
+    assert inputs["record.after"][1] == pytest.approx(0)
+    words = page.words.tolist()
+    assert inputs["record.words"][1] == sum(words[1:5]) / 2
+    assert inputs["record.own-words"].tolist() == [-1, *[sum(words[1:3])] * 2, *[sum(words[3:5])] * 2, -1, -1]
+    assert inputs["record.date"][1] == inputs["record.reply"][1] == inputs["record.with-prose"][1] == 1
+    assert inputs["page.comment"][0] == inputs["page.records"][0] == pytest.approx(inside / total)
+    assert inputs["page.dates"][0] == 2
