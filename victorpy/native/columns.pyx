@@ -481,7 +481,7 @@ cdef tuple text_columns(
     cdef vector[char] spelling
     cdef Counted counted
     cdef const uint8_t[::1] piece_in_link = in_link.view(np.uint8)
-    by_block, all_words = np.empty((9, count), dtype=np.int64), np.empty((6, count))
+    by_block, all_words = np.empty((10, count), dtype=np.int64), np.empty((6, count))
     all_marks = np.empty((3, count), dtype=np.uint8)
     starts_and_groups = np.empty(pieces + count, dtype=np.int64)
     cdef int64_t[:, ::1] counts = by_block
@@ -532,6 +532,7 @@ cdef tuple text_columns(
         counts[6, block] = counted.sentences
         counts[7, block] = counted.link_characters
         counts[8, block] = counted.capitalised
+        counts[9, block] = max(0, stop - start - counted.letters - counted.digits - counted.punctuation - counted.white)
         words[0, block] = counted.words
         words[1, block] = counted.link_words
         for row in range(4):
@@ -541,6 +542,9 @@ cdef tuple text_columns(
         start = stop + 1
     return {
         "texts": page.texts,
+        "characters": {
+            "alpha": by_block[1], "num": by_block[3], "punct": by_block[4], "white": by_block[5], "other": by_block[9],
+        },
         "lengths": by_block[0],
         "letters": by_block[1],
         "capitals": by_block[2],

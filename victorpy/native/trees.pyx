@@ -2,7 +2,6 @@
 # distutils: language = c++
 """The native twin of parts of model/evidence/: inputs, forests, the lexicon and the context of blocks."""
 
-from libc.math cimport isfinite
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.stddef cimport ptrdiff_t
 from libcpp.algorithm cimport sort
@@ -251,21 +250,27 @@ def shifted_rows(
     const double[:, ::1] table, const int64_t[::1] features, const int64_t[::1] offsets, float outside
 ):
     """Return rows of a table, each moved by an offset, or None if a value is not finite. Twin of `Inputs.matrix`."""
-    cdef Py_ssize_t rows = features.shape[0], blocks = table.shape[1], row, block, source
-    cdef float value
+    cdef Py_ssize_t rows = features.shape[0], blocks = table.shape[1], row, block, offset, first, stop
+    cdef int is_odd = 0  # whether a value is not finite
     matrix = np.empty((rows, blocks), dtype=np.float32)
     cdef float[:, ::1] filled = matrix
-    for row in range(rows):
-        for block in range(blocks):
-            source = block + offsets[row]
-            value = <float>table[features[row], source] if 0 <= source < blocks else outside
-            if not isfinite(value):
-                return None
-            filled[row, block] = value
-    return matrix
+    cdef const double *source
+    cdef float *to
+    for row in range(rows if blocks else 0):
+        offset = offsets[row]
+        first, stop = min(max(-offset, 0), blocks), max(min(blocks - offset, blocks), 0)
+        source, to = &table[features[row], 0], &filled[row, 0]
+        for block in range(first):
+            to[block] = outside
+        for block in range(first, stop):
+            to[block] = <float>source[block + offset]
+            is_odd |= to[block] - to[block] != 0
+        for block in range(max(first, stop), blocks):
+            to[block] = outside
+    return None if is_odd else matrix
 
 
-def look_up(const uint64_t[::1] hashes, const uint64_t[::1] known, const double[::1] odds, const int64_t[::1] starts, int shift):
+def look_up(const uint64_t[::1] hashes, const uint64_t[::1] known, const double[::1] odds, const int32_t[::1] starts, int shift):
     """Return the log-odds of tokens, 0 if a token is unknown. Twin of `Table.look_up`."""
     cdef Py_ssize_t i, row, count = hashes.shape[0], size = known.shape[0]
     cdef double[::1] found = np.zeros(count)

@@ -80,10 +80,10 @@ class Table:
         return self._slots[1]
 
     @cached_property
-    def _slots(self) -> tuple[Counts, int]:
+    def _slots(self) -> tuple[npt.NDArray[np.int32], int]:
         """The first row of each slot, and the number of rows in the fullest slot."""
         counts = np.bincount(_slot(self.hashes), minlength=1 << _SLOT_BITS)
-        return np.cumsum(counts) - counts, int(counts.max())
+        return (np.cumsum(counts) - counts).astype(np.int32), int(counts.max())
 
 
 def _slot(hashes: Hashes) -> Counts:
