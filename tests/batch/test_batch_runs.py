@@ -204,7 +204,7 @@ def test_run_over_pages_compressed_together_resumes_and_retries(in_one_member, t
     assert clean(*command, "-o", tmp_path / "copy").returncode == 1
     assert tree(tmp_path / "copy") == tree(out)
     assert [(line["url"], line["position"], line["rest"]) for line in failed(out)] == [(url(7), 7, False)]
-    clean("--retry", tmp_path / "copy" / "failed.jsonl", "-j", 1)
+    clean("--retry", "failed.jsonl", "-j", 1, cwd=tmp_path / "copy")
     assert [row["url"] for row in rows(tmp_path / "copy", "retry-1-")] == [url(7)]
 
 

@@ -249,6 +249,8 @@ def test_a_missing_model_is_reported_with_a_suggestion():
     known = sorted(path.parent.name for path in (ROOT / "victorpy" / "data" / "models").glob("*/meta.json"))
     if not known:
         pytest.skip("no bundled model yet")
+    with pytest.raises(ModelError, match="no model 'xxx"):
+        load_model("x" * 5_000)
     with pytest.raises(ModelError, match=rf"no model '{known[0]}x' \(did you mean '{known[0]}'\?\)"):
         load_model(known[0] + "x")
 

@@ -55,6 +55,7 @@ HOSTILE = {
     "script-end-in-string": "<script>s = '</script>'; f()</script>a<script>t = \"</SCRIPT >\";</script>b",
     "attribute-flood": "<p " + " ".join(f"a{n}=1" for n in range(21_000)) + ">tea",
     "attribute-flood-without-values": "<p " + " ".join(f"a{n}" for n in range(3_000)) + ">tea",
+    "script-in-formula": "<p>Let <math><mi>a<!--c-->b<script>c</script>d<style>e</style></mi></math> be it.",
     "no-text": "<p></p><div><br></div>",
     "only-text": "tea",
     "images": "<img alt=' a  b '><img alt><img hidden alt=x>y<pre><img alt='p  q'>\n r</pre>",

@@ -225,7 +225,7 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
         SINKS.get(arguments.to)  # raises if the kind does not exist
     if target is None and arguments.retry:
         side = Path(arguments.retry).parent
-        directory = side.with_name(side.name.removesuffix(BESIDE) or side.name)
+        directory = Path(str(side).removesuffix(BESIDE) or side)
         return directory if directory.is_dir() else side
     if target is None or target == "-":
         if arguments.by_site or arguments.to or arguments.part:

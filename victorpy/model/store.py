@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -121,11 +122,12 @@ def find_model(name: str | Path) -> Path:
     candidates = [Path(name)]
     if len(Path(name).parts) == 1:
         candidates = [shipped("models") / name, Path("models") / name, Path(name)]
-    for path in candidates:
-        if (path / META).exists():
-            return path
-    if Path(name).exists():
-        raise ModelError(f"{name} is not a model directory: it has no meta.json")
+    with suppress(OSError):  # a name that is too long
+        for path in candidates:
+            if (path / META).exists():
+                return path
+        if Path(name).exists():
+            raise ModelError(f"{name} is not a model directory: it has no meta.json")
     bundled = bundled_models()
     raise ModelError(
         f"no model {str(name)!r}{suggest(str(name), bundled)}; choose from {', '.join(bundled)}, or give a path"

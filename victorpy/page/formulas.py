@@ -33,6 +33,7 @@ _ALONE_IN = frozenset(["p", "dd", "div", "figure", "center", "li"])
 _MARKED = ("data-math", "data-tex", "data-latex")
 FORMULA_ATTRIBUTES = frozenset([*_MARKED, "data-display"])
 """Attributes that contain a formula, or say how it is displayed."""
+_NOT_PARSED = ("script", "style", "svg")
 _MAX_WRAPPERS = 8
 _MAX_DEPTH = 60
 
@@ -81,7 +82,19 @@ def _is_formula(node: etree._Element) -> bool:
 
 
 def _text(node: etree._Element) -> str:
-    return "".join(map(str, node.itertext()))
+    """Return the text of an element, without scripts, style sheets and drawings in it, which may not be parsed."""
+    if next(node.iterdescendants(*_NOT_PARSED), None) is None:
+        return "".join(map(str, node.itertext()))
+    texts = []
+    walk = etree.iterwalk(node, ("start", "end", "comment", "pi"))
+    for event, element in walk:
+        if event != "start":
+            texts.append((element.tail or "") if element is not node else "")
+        elif element is not node and element.tag in _NOT_PARSED and not _is_formula(element):
+            walk.skip_subtree()
+        else:
+            texts.append(element.text or "")
+    return "".join(texts)
 
 
 def _tex(node: etree._Element) -> str:
