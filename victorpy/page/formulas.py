@@ -31,7 +31,8 @@ _DELIMITED = re.compile(r"\\\((?P<inline>.*)\\\)|\\\[(?P<display>.*)\\\]", re.DO
 _DISPLAY_STYLE = re.compile(r"\{\s*\\displaystyle\b\s*(.*)\}|\\displaystyle\b\s*(.*)", re.DOTALL)
 _ALONE_IN = frozenset(["p", "dd", "div", "figure", "center", "li"])
 _MARKED = ("data-math", "data-tex", "data-latex")
-FORMULA_ATTRIBUTES = frozenset([*_MARKED, "data-display"])
+_MARKED_NAMES = frozenset(_MARKED)
+FORMULA_ATTRIBUTES = _MARKED_NAMES | {"data-display"}
 """Attributes that contain a formula, or say how it is displayed."""
 _NOT_PARSED = ("script", "style", "svg")
 _MAX_WRAPPERS = 8
@@ -73,12 +74,15 @@ def _replace(element: etree._Element, text: str) -> None:
 
 def _is_formula(node: etree._Element) -> bool:
     """Whether an element may be a formula. An XPath expression with these conditions takes four times as long."""
-    if node.tag == "math" or (node.tag == "script" and node.get("type", "").startswith("math/tex")):
+    tag, attributes = node.tag, node.keys()
+    if tag == "math" or not attributes:
+        return tag == "math"
+    if tag == "script" and node.get("type", "").startswith("math/tex"):
         return True
     name = node.get("class", "")
-    if ("math" in name or "latex" in name) and _CLASSES.get(node.tag, _CLASSES[""]).search(name):
+    if ("math" in name or "latex" in name) and _CLASSES.get(tag, _CLASSES[""]).search(name):
         return True
-    return any(node.get(attribute) is not None for attribute in _MARKED)
+    return not _MARKED_NAMES.isdisjoint(attributes)
 
 
 def _text(node: etree._Element) -> str:
