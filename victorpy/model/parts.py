@@ -134,9 +134,9 @@ def drop_by_default(
     first = 0
     for section in columns_of(page.document, columns):
         is_kept = kept_flags(page.labels[first : first + section.count])
-        bylines += (np.flatnonzero(find_bylines(section, is_kept, is_kept) & is_kept) + first).tolist()
+        bylines += (np.flatnonzero(find_bylines(section, is_kept, is_kept)) + first).tolist()
         if "comments" not in parts.included:
-            comments += (np.flatnonzero(find_comments(section, is_kept, is_kept, trees) & is_kept) + first).tolist()
+            comments += (np.flatnonzero(find_comments(section, is_kept, is_kept, trees)) + first).tolist()
         first += section.count
     if not bylines and not comments:
         return page

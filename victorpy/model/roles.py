@@ -135,7 +135,8 @@ def columns_of(document: Document, page: Columns | None = None) -> Iterator[Colu
 
 def kept_flags(labels: Sequence[Label]) -> Flags:
     """Return which labels are content."""
-    return np.array([label is not Label.OTHER for label in labels], dtype=bool)
+    other = Label.OTHER
+    return np.array([label is not other for label in labels], dtype=bool)
 
 
 def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None) -> Flags:

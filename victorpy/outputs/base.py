@@ -103,7 +103,7 @@ class CleanPage:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was kept."""
-        return not any(label.is_content for label in self.labels)
+        return self.labels.count(Label.OTHER) == len(self.labels)
 
     @property
     def text(self) -> str:
