@@ -282,7 +282,7 @@ class ModelLabeller(Labeller):
         labels, shares, content = decoder.choose(page, codes, findings)
         if not np.isfinite(shares.sum() + content.sum()):
             raise DataError("the model's probabilities are not numbers, because its weights are too large")
-        is_kept = ~stages.crf.is_noise[labels]
+        is_kept = labels != stages.crf.noise
         confidence = expected_f1(content, block_weights(page), is_kept)
         if is_gibberish(" ".join([page.texts[number] for number in np.flatnonzero(is_kept)[:SAMPLED_BLOCKS].tolist()])):
             confidence *= GIBBERISH

@@ -120,10 +120,10 @@ def expected_f1(probability: Floats, weight: Floats, kept: Flags) -> float:
 
     If no block is kept, return the probability that the page has no content.
     """
-    content = float((weight * probability).sum())
     if not kept.any():
         return float(1 - probability.max(initial=0.0))
-    return float(2 * (weight * probability)[kept].sum() / (weight[kept].sum() + content))
+    content = weight * probability
+    return float(2 * content[kept].sum() / (weight[kept].sum() + content.sum()))
 
 
 @dataclass(frozen=True)
@@ -163,11 +163,14 @@ class Keeping:
             return np.zeros(len(content), dtype=bool)
         kept = content >= cut
         if self.favor != "precision":
-            kept |= in_short_pages(page) & (content >= STRONG)
+            if page.count < FEWEST_BLOCKS or page.all_words < SHORT_PAGE:
+                kept |= in_short_pages(page) & (content >= STRONG)
             kept |= headings_above(kept, content, page, self.heading_least)
             kept |= units_between(kept, content, page)
         kept |= headline_above(kept, content, page)
-        return kept & ~hidden_copies(kept, page) & ~buttons(kept, page)
+        dropped = hidden_copies(kept, page)
+        dropped |= buttons(kept, page)
+        return kept & ~dropped
 
 
 def pool_units(content: Floats, page: Columns) -> Floats:
@@ -192,36 +195,39 @@ def find_units(page: Columns) -> tuple[Counts, Counts]:
     lists that begin with a label.
     """
     first, stop = page.block_range
+    total, link_total = page._running_words
     figures, terms, items = (page.elements_with([tag]) for tag in ("figure", "dt", "li"))
-    total = running_total(page.words)
-    figures = figures[total[stop[figures]] - total[first[figures]] <= _LONGEST_FIGURE]
-    elements = np.concatenate([page.elements_with(["pre"]), _data_tables(page, page.elements_with(["table"])), figures])
-    ranges = [(first[elements], stop[elements])]
+    figures = figures[total[stop[figures]] - total[first[figures]] <= _LONGEST_FIGURE] if len(figures) else figures
+    whole = page.elements_with(["pre"]), _data_tables(page, page.elements_with(["table"])), figures
+    ranges = [(first[elements], stop[elements]) for elements in whole if len(elements)]
     if len(terms):
         list_of_term, following = page.parent[terms], np.append(terms[1:], 0)  # no term follows the last one
         end = np.where(page.parent[following] == list_of_term, first[following], stop[list_of_term])
         is_short = total[end] - total[first[terms]] <= _LONGEST_ITEM
         ranges.append((first[terms][is_short], end[is_short]))
-    item_blocks = stop[items] - first[items]
-    items = items[(item_blocks >= _ITEM_BLOCKS[0]) & (item_blocks <= _ITEM_BLOCKS[1])]
-    if len(items):
-        words, label = total[stop[items]] - total[first[items]], page.words[first[items]]
+    begin, end = first[items], stop[items]
+    size = end - begin
+    few = np.flatnonzero((size >= _ITEM_BLOCKS[0]) & (size <= _ITEM_BLOCKS[1]))
+    if len(few):
+        begin, end = begin[few], end[few]
+        words, link_words, label = total[end] - total[begin], link_total[end] - link_total[begin], page.words[begin]
         is_labelled = (label <= _LONGEST_LABEL) & (2 * label <= words) & (words <= _LONGEST_ITEM)
-        is_labelled &= 2 * page.element_sum(page.link_words, items) < words
-        ranges.append((first[items][is_labelled], stop[items][is_labelled]))
+        is_labelled &= 2 * link_words < words
+        ranges.append((begin[is_labelled], end[is_labelled]))
+    if not ranges:
+        return few, few
     begin, end = map(np.concatenate, zip(*ranges, strict=True))
-    order = np.argsort(end - begin, kind="stable")
-    order = order[end[order] - begin[order] > 1]
+    size = end - begin
+    order = np.argsort(size, kind="stable")
+    order = order[size[order] > 1]
     return begin[order], end[order]
 
 
 def in_short_pages(page: Columns) -> Flags:
-    """Return the blocks of pages with very few blocks, and those in the main part of pages with few words.
+    """Return the blocks of a page with very few blocks, or those in the main part of a page with few words.
 
     Blocks that are mostly links are left out.
     """
-    if page.count >= FEWEST_BLOCKS and page.words.sum() >= SHORT_PAGE:
-        return np.zeros(page.count, dtype=bool)
     is_text = page.link_words <= 0.5 * page.words
     return is_text if page.count < FEWEST_BLOCKS else is_text & (page.within("article") | page.within("main"))
 
@@ -233,13 +239,12 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
     """
     result = np.zeros(len(kept), dtype=bool)
     numbers = np.flatnonzero(kept)
-    blocks = np.flatnonzero(~kept & (content >= STRONG))
-    following = np.searchsorted(numbers, blocks)
-    is_between = (following > 0) & (following < len(numbers))
-    blocks, following = blocks[is_between], following[is_between]
-    is_close = numbers[following] - numbers[following - 1] <= _LONGEST_GAP + 1
-    blocks, following = blocks[is_close], following[is_close]
-    if not len(blocks):
+    steps = numbers[1:] - numbers[:-1]
+    before = np.flatnonzero((steps > 1) & (steps <= _LONGEST_GAP + 1))
+    gaps = [*zip((numbers[before] + 1).tolist(), numbers[before + 1].tolist(), strict=True)]
+    is_likely = content >= STRONG
+    blocks = [first + number for first, stop in gaps for number in is_likely[first:stop].nonzero()[0].tolist()]
+    if not blocks:
         return result
     texts, block_range = page.texts, page.block_range
     around = set(page.ancestors[:_UNIT_LEVELS, blocks].ravel().tolist())
@@ -248,25 +253,24 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
         name = page.document.attributes_of(element)["class"].lower()
         if _TOGGLE in name or box_type(name):
             elements.append(element)
-    in_tables = blocks[page.within("table")[blocks]]
+    in_tables = np.compress(page.within("table")[blocks], blocks) if page.document.has_tag("table") else ()
     if len(in_tables):
         tables = _data_tables(page, np.unique(page.group("table")[in_tables]))
         elements += [*tables.tolist(), *np.intersect1d(page.parent[tables], page.elements_with(["figure"])).tolist()]
+    formulas = [block for block in blocks if texts[block].startswith("$$")]
+    if not elements and not formulas and not page.document.has_tag("details"):
+        return result
     is_unit = page.within("details") & (page.link_words <= 0.5 * page.words)
     for element in elements:
         is_unit[block_range[0][element] : block_range[1][element]] = True
-    for block in blocks.tolist():
-        if texts[block].startswith("$$"):
-            is_unit[block : block + 1 + bool(_NUMBER.fullmatch("".join(texts[block + 1 : block + 2])))] = True
-    if not is_unit[blocks].any():
-        return result
+    for block in formulas:
+        is_unit[block : block + 1 + bool(_NUMBER.fullmatch("".join(texts[block + 1 : block + 2])))] = True
     is_unit &= ~(page.within("form") | page.within("nav") | page.within("aside") | page.within("button"))
-    for number in set(following.tolist()):
-        first, stop = numbers[number - 1] + 1, numbers[number]
+    for first, stop in gaps:
         words, in_unit = page.words[first:stop], is_unit[first:stop]
         is_linked = page.link_words[first:stop] @ in_unit > 0.5 * (words @ in_unit)  # teasers in a table
         if not is_linked and words @ ~in_unit <= _MOST_OTHER_WORDS:
-            result[first:stop] = in_unit & (content[first:stop] >= STRONG)
+            result[first:stop] = in_unit & is_likely[first:stop]
     return result
 
 
@@ -290,9 +294,10 @@ def hidden_copies(kept: Flags, page: Columns) -> Flags:
 def buttons(kept: Flags, page: Columns) -> Flags:
     """Return the kept blocks that only lead to other places of the page, or share, print, send or copy something."""
     found = np.zeros(page.count, dtype=bool)
-    for number in np.flatnonzero(kept & page.within("button") & (page.words <= _LONGEST_BUTTON)).tolist():
+    candidates = kept & (page.words <= _LONGEST_BUTTON)
+    for number in np.flatnonzero(candidates & page.within("button")).tolist():
         found[number] = _COPY.fullmatch(page.texts[number]) is not None
-    links = np.flatnonzero(kept & (page.link_words >= page.words) & (page.words <= _LONGEST_BUTTON))
+    links = np.flatnonzero(candidates & (page.link_words >= page.words))
     if not len(links):
         return found
     block_of_piece, _, element_of_piece = page._pieces

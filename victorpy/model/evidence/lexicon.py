@@ -139,22 +139,24 @@ class Lexicon:
             raise ValueError("too many tokens of its lexicon have similar hashes")
         return cls(tuple(tables), text)
 
-    def columns(self, page: Columns) -> npt.NDArray[np.float32]:
-        """Look up the tokens of a page's blocks. Return one row for each of `COLUMNS`."""
+    def columns(self, page: Columns, rows: npt.NDArray[np.float32] | None = None) -> npt.NDArray[np.float32]:
+        """Look up the tokens of a page's blocks. Return one row for each of `COLUMNS`, or fill the given rows."""
+        if rows is None:
+            rows = np.empty((len(COLUMNS), page.count), dtype=np.float32)
         if not page.count:
-            return np.zeros((len(COLUMNS), 0), dtype=np.float32)
+            return rows
         name_table, word_table, heading_table = self.tables
         hashes, name = page.near_name_tokens
         names, name_of_element = page.near_names
         by_name = _summary(name_table.look_up(hashes), name, len(names))[:3]
-        rows = [*_name_rows(by_name, name_of_element, page)]
+        rows[:12] = _name_rows(by_name, name_of_element, page)
         hashes, block = page.word_tokens
         words = _summary(word_table.look_up(hashes), block, page.count)
         hashes, block = _heading_words(page)
         heading = _summary(heading_table.look_up(hashes), block, page.count)[:, _last_heading(page)]
-        rows += [words[0], words[1], words[2] / np.maximum(words[3], 1)]
-        rows += [heading[0], heading[1], heading[2] / np.maximum(heading[3], 1)]
-        return np.array(rows, dtype=np.float32)
+        rows[12:14], rows[14] = words[:2], words[2] / np.maximum(words[3], 1)
+        rows[15:17], rows[17] = heading[:2], heading[2] / np.maximum(heading[3], 1)
+        return rows
 
 
 def _name_rows(by_name: Floats, name_of_element: Counts, page: Columns) -> Floats:
