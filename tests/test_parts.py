@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.commands import names_in, write_files
 from tests.support.commands import victor as run_victor
-from victorpy import Cleaner, CleanPage, ConfigError, Label, Parts, clean, clean_record
+from victorpy import Cleaner, CleanPage, ConfigError, Label, Parts, clean, clean_record, load_config, read_document
 from victorpy.batch.plan import Filters
 from victorpy.methods import load_method
 from victorpy.model.parts import AS_LABELLED, PARTS, choose_parts, drop_by_default
@@ -209,6 +209,31 @@ def test_captions_are_beside_a_picture(cleaner):
     assert "Steam rises" not in without
     for kept in ("Red tea smells", "Ann Lee, tea taster", "Ready in two hours", "A cup of tea on a table"):
         assert kept in without
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<h2>See also</h2><ul><li><a href=/a>Milk</a></ul>", "Tea is hot.\n"),
+        ("<h2>3 Comments</h2><div>Nice</div><h2>More</h2><p>Tea is wet.", "Tea is hot.\n\nMore\n\nTea is wet.\n"),
+        ("<h2>See also</h2><h3>Milk</h3><p>Tea is wet.", "Tea is hot.\n\nSee also\n\nMilk\n\nTea is wet.\n"),
+        ("<h2>Sources</h2><ul><li><a href=/a>Milk</a></ul>", "Tea is hot.\n\nSources\n"),
+    ],
+)
+def test_headings_of_dropped_links_and_comments_are_dropped(html, text):
+    document = read_document(f"<p>Tea is hot.</p>{html}", load_config("default"))
+    kept = {"p": Label.PARAGRAPH, "h2": Label.HEADER, "h3": Label.HEADER}
+    labels = tuple(kept.get(block.containers[-1], Label.OTHER) for block in document.blocks)
+    assert drop_by_default(CleanPage(document, labels, by_method=True), Parts()).text == text
+
+
+@pytest.mark.parametrize(("count", "is_dropped"), [(2, True), (60, False)])
+def test_tags_that_are_the_page_stay(cleaner, count, is_dropped):
+    tags = "".join(f'<li><a href="/tags/{n}" rel="tag">topic{n}</a></li>' for n in range(count))
+    html = f"<title>Tea</title><h1>Tea</h1><p>{TEXT}</p><ul class='tags tag-list'>{tags}</ul>"
+    page = cleaner.document(html)
+    kept = replace(page, labels=tuple(Label.PARAGRAPH for _ in page.labels))
+    assert ("topic1" not in choose_parts(kept, Parts.of(exclude="tags")).text) is is_dropped
 
 
 def test_captions_are_added_with_their_images(everything):

@@ -118,11 +118,11 @@ def test_roles_of_small_pages(page):
 def test_a_block_has_the_most_probable_role_and_a_page_one_headline():
     document = read_document(ARTICLE, load_config("default"))
     labels = Cleaner.load().labeller.label(document).labels
-    roles = assign_roles(document, labels, trees=trees_with(headline=2.0, tags=1.0))
+    roles = assign_roles(document, labels, trees=trees_with(headline=2.0, related=1.0))
     assert roles.count(Role.HEADLINE) == 1
     assert Role.CODE in roles
     assert Role.CAPTION in roles  # markup is certain
-    assert {*roles} <= {Role.HEADLINE, Role.TAGS, Role.CODE, Role.CAPTION, Role.LEGAL}
+    assert {*roles} <= {Role.HEADLINE, Role.RELATED, Role.CODE, Role.CAPTION, Role.LEGAL}
     nothing = assign_roles(document, labels, trees=trees_with())
     assert {*nothing}.isdisjoint({*LEARNED} - {Role.CAPTION, Role.COMMENT})  # names are certain, too
 

@@ -27,7 +27,7 @@ from victorpy.outputs.tables import parts as text_parts
 PARTS = {
     "headline": "the headline of the page",
     "byline": "author, date and place, next to the headline",
-    "tags": "keywords and categories",
+    "tags": "keywords and categories, unless they are the page",
     "comments": "comments of readers, unless they are the page, as in a forum",
     "captions": "captions and credits of pictures and tables",
     "notes": "footnotes, lists of references, and the marks that refer to them",
@@ -62,6 +62,14 @@ _AFTER_CONTENT = 12  # blocks after the last kept block that may be tags
 _BUTTON = re.compile(
     r"\W*(?:reply|report|like|share|permalink|edit|quote|flag|(?:log|sign) in\b.*|antworten|melden|répondre|responder|"
     r"rispondi|odpowiedz|ответить|回复|举报|返信|\d*)\W*",
+    re.IGNORECASE,
+)
+# Headings of links and comments, which are useless without them.
+_LONE_HEADING = re.compile(
+    r"\W*(?:see also|related(?!:)|read (?:more|next|also)|(?:more|recommended) (?:for you|articles|posts|stories)"
+    r"|you (?:may|might) also|siehe auch|mehr zum thema|voir aussi|lire aussi|v[ée]ase tambi[ée]n|vedi anche|zie ook"
+    r"|см\. также|参见|参考文章|関連|(?:\d+|no|leave a|add a|post a) (?:comments?|repl(?:y|ies)|responses?|thoughts?)\b"
+    r"|comments?\W*(?:\d+\W*)?$|kommentare?\b|commentaires?\b|comentarios?\b)",
     re.IGNORECASE,
 )
 
@@ -125,6 +133,7 @@ def drop_by_default(
 ) -> CleanPage:
     """Return the page without bylines and comments, unless the user wants them.
 
+    Headings such as "See also" and "3 comments" are dropped if there is no kept text below them.
     Pass the columns of the page and the model's trees for roles if you have them.
     """
     if not parts.defaults or page.is_empty:
@@ -138,12 +147,26 @@ def drop_by_default(
         if "comments" not in parts.included:
             comments += (np.flatnonzero(find_comments(section, is_kept, is_kept, trees)) + first).tolist()
         first += section.count
-    if not bylines and not comments:
+    dropped = {*comments, *_lone_headings(page, {*bylines, *comments})}
+    if not bylines and not dropped:
         return page
-    labels = _relabelled(page.labels, {}, {*bylines, *comments})
+    labels = _relabelled(page.labels, {}, {*bylines, *dropped})
     if "byline" not in parts.included:
         return _with_labels(page, labels)
-    return replace(_with_labels(page, _relabelled(page.labels, {}, set(comments))), image_labels=labels)
+    return replace(_with_labels(page, _relabelled(page.labels, {}, dropped)), image_labels=labels)
+
+
+def _lone_headings(page: CleanPage, dropped: Collection[int]) -> Iterator[int]:
+    """Yield headings of links and comments that are at the end, or above a heading of the same or a higher level."""
+    labels, texts = page.labels, page.document.texts
+    kept = [number for number, label in enumerate(labels) if label is not Label.OTHER and number not in dropped]
+    for number, following in zip(kept, [*kept[1:], -1], strict=True):
+        is_lone = labels[number] is Label.HEADER and (following < 0 or labels[following] is Label.HEADER)
+        if is_lone and _LONE_HEADING.match(texts[number]):
+            blocks = page.document.select([number, following] if following >= 0 else [number])
+            levels = [Segment(Label.HEADER, (block,)).heading_level for block in blocks]
+            if levels[-1] <= levels[0]:
+                yield number
 
 
 def choose_parts(

@@ -33,6 +33,7 @@ _BEFORE_HEADLINE, _AFTER_HEADLINE = 3, 10  # blocks between which a byline is ex
 _FIGURE_WORDS = 40  # of a figure, beside those of its caption
 _FEWEST_WORDS = 30  # of a text that can have comments
 _SURE_COMMENTS = 2.0  # mean log-odds of comments, weighted by prose; less sure ones may be the posts of a thread
+_MOST_TAGS = 0.3  # words of kept tags, relative to all kept words; more of them are the entries of a list
 _MOST_COMMENTS = 0.7  # words of kept comments, relative to the other kept words; more comments are the page itself
 
 
@@ -236,6 +237,9 @@ def by_rules(page: Columns, is_kept: Flags, known: Mapping[Role, Flags] = Mappin
     }
     choices |= known
     choices[Role.CAPTION] = choices[Role.CAPTION] | _marked_captions(page)
+    kept_tags = choices[Role.TAGS] & is_kept
+    if kept_tags.sum() > 2 and words[kept_tags].sum() > _MOST_TAGS * words[is_kept].sum():
+        choices[Role.TAGS] = np.zeros(page.count, dtype=bool)
     numbers = np.select([*choices.values()], [*range(len(choices))], len(choices))
     names = [*choices, Role.OTHER]
     return [names[number] for number in numbers.tolist()]
