@@ -90,9 +90,8 @@ def test_only_commands_and_the_annotator_use_the_terminal():
     for module, tree in MODULES.items():
         if part_of(module) in TERMINAL_PACKAGES:
             continue
-        allowed = {"tqdm"} if module == "batch/local/progress.py" else set()
         imported = {name.partition(".")[0] for name in imported_names(tree)}
-        assert imported & TERMINAL_LIBRARIES - allowed == set(), module
+        assert imported & TERMINAL_LIBRARIES == set(), module
         nodes = list(ast.walk(tree))
         calls = [node.func for node in nodes if isinstance(node, ast.Call)]
         assert [f.lineno for f in calls if isinstance(f, ast.Name) and f.id in {"print", "input"}] == [], module

@@ -618,7 +618,7 @@ def test_sorting_pages_by_site_shows_progress(two_sites, tmp_path):
     stream = io.StringIO()
     stream.isatty = lambda: True
     spill(two_sites, tmp_path / "spill", Progress(stream, interval=0.0))
-    assert "sorting pages by site: 40page" in stream.getvalue()
+    assert "sorting pages by site: 40 pages" in stream.getvalue()
 
 
 def test_unread_lines_beside_pages_are_reported(tmp_path):

@@ -15,7 +15,7 @@ from support.batchpages import page, response, url, warc_record, write_warc
 
 from victorpy.batch import inputs
 from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
-from victorpy.batch.inputs import Wanted, find_files, group_files, read_failed, read_file, read_files, survey
+from victorpy.batch.inputs import Wanted, find_files, group_files, read_failed, read_files, survey
 from victorpy.batch.record import Kind, ProblemError, Record
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.batch.sources.rows import next_cut
@@ -618,7 +618,7 @@ def test_retry_reads_the_records_that_failed(tmp_path, monkeypatch, failed, star
     write_lines(Path("a.jsonl"))
     wanted = wanted_in(tmp_path, *failed)
     (file,) = wanted.files()
-    records = list(wanted.select(read_file)(file, OPTIONS, start))
+    records = list(wanted.read(file, OPTIONS, start))
     assert good_urls(records) == [url(number) for number in expected]
     assert [record in wanted for record in read(Path("a.jsonl"), start)] == [n in expected for n in range(start, 6)]
 
@@ -627,11 +627,11 @@ def test_retried_records_that_are_gone_fail_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     wanted = wanted_in(tmp_path, (1, False), (7, False), (9, True))
     (file,) = wanted.files()
-    lost, later, rest = wanted.select(read_file)(file, OPTIONS, 0)
+    lost, later, rest = wanted.read(file, OPTIONS, 0)
     assert [record.origin[1:] for record in (lost, later, rest)] == [(1, False), (7, False), (9, True)]
     assert lost.problem == (Kind.READ, "there is no record 1 any more")
     write_lines(Path("a.jsonl"))
-    found, later = wanted.select(read_file)(file, OPTIONS, 0)
+    found, later = wanted.read(file, OPTIONS, 0)
     assert (found.url, later.problem.words) == (url(1), "there is no record 7 any more")
 
 

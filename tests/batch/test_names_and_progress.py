@@ -9,10 +9,9 @@ import pytest
 from support.batchpages import page, url
 
 import victorpy
-from victorpy.batch.counts import Counts
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.names import LONGEST_PART, Names, fold, safe_place
-from victorpy.batch.outcome import Outcome, PageCleaner
+from victorpy.batch.outcome import Counts, Outcome, PageCleaner
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record, Status
 from victorpy.methods import Method
@@ -104,6 +103,11 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+
+
 def show_progress(terminal, count=40, interval=0.0, **options):
     stream = Terminal() if terminal else io.StringIO()
     progress = Progress(stream, count, interval=interval, **options)
@@ -118,13 +122,13 @@ def show_progress(terminal, count=40, interval=0.0, **options):
 
 def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere():
     at_once, bar = show_progress(True)
-    assert "0/40" in at_once
+    assert "0 of 40 pages (0 %)" in at_once
     assert bar.count("\r") > 30
-    assert "page/s, 39 kept, 0 empty, 0 skipped, 1 failed]" in bar
+    assert "pages/s, 0:00:00 left, 39 kept, 0 empty, 0 skipped, 1 failed" in bar
     _, lines = show_progress(False)
     assert "\r" not in lines
     assert {line[:7] for line in lines.splitlines()} == {"clean: "}
-    assert "clean: 40 of 40 (100 %), " in lines
+    assert "clean: 40 of 40 pages (100 %), " in lines
     failure = "clean: 3: failed: no tea\n"
     assert show_progress(False, interval=30)[1] == failure  # too short to say more
     assert show_progress(True, quiet=True)[1] == show_progress(False, quiet=True)[1] == failure
@@ -138,7 +142,7 @@ def test_progress_in_bytes_includes_earlier_runs():
     for read in (1_000_000, 1_000_000, 1_500_000):
         progress.advance({"kept": 1}, 0, read)
     progress.close()
-    assert "6.50M/9.00M" in stream.getvalue()
+    assert "6 of 9 MB (72 %)" in stream.getvalue()
 
 
 def test_only_the_first_failures_are_reported():

@@ -212,7 +212,7 @@ def test_large_archive_is_divided_and_progress_is_shown(session, tmp_path, monke
     plan = Plan((str(tmp_path / "a.warc.gz"),), tmp_path / "out", "jsonl", shard_files=3)
     messages = []
     assert spark.run_plan(session, plan, messages.append)["pages"] == 30
-    assert messages[0] == "dividing 1 archives"
+    assert messages[0] == "dividing 1 files"
     assert any("tasks of this step are done" in words for words in messages)
     assert len(list((tmp_path / "out").glob("shard-*"))) > 1
     assert {path.suffix for path in (tmp_path / "out").glob("shard-*/part-*")} == {".jsonl"}
@@ -315,9 +315,11 @@ def test_resumed_job_with_bad_pages_and_a_killed_executor_gives_lines_of_the_loc
 
 
 def test_cut_files_give_every_record_once(inputs, monkeypatch):
-    monkeypatch.setattr(spark_task, "SPLIT_BYTES", 5_000)
+    monkeypatch.setattr(spark_task, "SPLIT_ROWS", 3)
     options = ReadOptions()
-    units = list(spark_task.find_units(inputs, options))
+    files = list(spark_task.find_units(inputs, options))
+    cuts = [spark_task.find_cuts(options, 5_000, file) for file in files]
+    units = [unit for file, cut in zip(files, cuts, strict=True) for unit in spark_task.cut_file(file, cut)]
     assert len(units) > len(inputs) + 3
     cut = [record.origin for unit in units for record in read_file(unit, options)]
     assert cut == [record.origin for file in find_files(inputs) for record in read_file(file, options)]

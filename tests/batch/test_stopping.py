@@ -274,9 +274,9 @@ def test_terminal_shows_a_bar_at_once(tmp_path):
     write_files(tmp_path / "in", {f"{number}.html": page(number) for number in range(60)})
     command = [sys.executable, str(ROOT / "clean.py"), "in", "-o", "out", "-j", "1", "--log-json", "log"]
     with Terminal(command, 130, 10, ENVIRONMENT, tmp_path) as terminal:
-        terminal.wait_for(lambda shown: "  0%|" in shown.text and "0/60 [" in shown.text)
-        terminal.wait_for(lambda shown: "100%|" in shown.text and "60/60 [" in shown.text)
-        assert "page/s, 60 kept, 0 empty, 0 skipped, 0 failed]" in terminal.text
+        terminal.wait_for(lambda shown: "0 of 60 pages (0 %)" in shown.text)
+        terminal.wait_for(lambda shown: "60 of 60 pages (100 %)" in shown.text)
+        assert "60 kept, 0 empty, 0 skipped, 0 failed" in terminal.text
         assert terminal.end() == 0
     events = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert {"event", "time", "total", "unit"} == events[0].keys()

@@ -308,7 +308,7 @@ def test_wrong_parameters_are_refused(method, setting):
 def test_unknown_names_are_refused():
     with pytest.raises(VictorError, match="fingerprint, pages, paragraphs"):
         find_replicas([], "simhash")
-    with pytest.raises(ConfigError, match="use 'pages'"):
+    with pytest.raises(ConfigError, match="use pages"):
         find_replicas([], "minhash")
     with pytest.raises(ConfigError, match="first, longest"):
         find_replicas([], keep="last")

@@ -11,7 +11,7 @@ import shlex
 import stat
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -41,9 +41,6 @@ HIDDEN = ".victor"
 """Directory in an output folder in which plain runs remember what they have cleaned."""
 BESIDE = ".run"
 """Suffix of the directory with the manifest and the lists of a run whose output directory has nothing but parts."""
-
-_SAME_UNITS = (None, "", "row")
-"""Values of `unit` in files of version 0.1.0 whose positions are record numbers."""
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _MISSING = 0
@@ -363,10 +360,6 @@ def is_unread(reason: str) -> bool:
     return reason.startswith(_UNREAD_WORDS)
 
 
-Read = Callable[[InputFile, ReadOptions, int], Iterator[Record]]
-"""Reads a file, starting at a record number, as `read_file` does."""
-
-
 def read_files(files: Iterable[InputFile], options: ReadOptions) -> Iterator[Record]:
     """Read the records of files in this process."""
     for file in files:
@@ -386,17 +379,9 @@ def read_failed(path: Path) -> Iterator[Record]:
                 failed = Record("", Path(fields["place"]), url=fields.get("url") or "", origin=origin)
             except (ValueError, KeyError, TypeError) as error:
                 raise DataError(f"{path}:{number}: not a line of a failed.jsonl") from error
-            if fields.get("unit") not in _SAME_UNITS:
-                raise DataError(
-                    f"{path}:{number}: an older version wrote this file, with offsets instead of record numbers; "
-                    "clean the inputs again"
-                )
+            if fields.get("unit") not in (None, "", "row"):  # of version 0.1.0, with offsets instead of numbers
+                raise DataError(f"{path}:{number}: an older version wrote this file; clean the inputs again")
             yield failed
-
-
-def lost_record(source: str, position: int) -> Record:
-    """Return the failed record for a record that a file does not have any more."""
-    return broken_record(Origin(source, position), Kind.READ, f"there is no record {position:,} any more")
 
 
 class Wanted:
@@ -423,35 +408,30 @@ class Wanted:
         places = {record.origin.source: record.place for record in self.failed}
         return [InputFile(Path(source), place, source) for source, place in places.items()]
 
-    def select(self, read: Read) -> Read:
-        """Return a function that reads only the wanted records of a file.
+    def read(self, file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
+        """Read the wanted records of a file. Those that no longer exist become failed records."""
+        source = str(file.path)
+        rest = max(self.rests.get(source, _NEVER), start)
+        waiting = deque(sorted(position for position in self._positions.get(source, ()) if start <= position < rest))
+        unread: list[Record] = []
+        first = min([*waiting, rest])
 
-        Wanted records that no longer exist become failed records.
-        """
+        def lost_record(position: int) -> Record:
+            return broken_record(Origin(source, position), Kind.READ, f"there is no record {position:,} any more")
 
-        def read_wanted(file: InputFile, options: ReadOptions, start: int) -> Iterator[Record]:
-            source = str(file.path)
-            rest = max(self.rests.get(source, _NEVER), start)
-            waiting = deque(
-                sorted(position for position in self._positions.get(source, ()) if start <= position < rest)
-            )
-            unread: list[Record] = []
-            first = min([*waiting, rest])
-            for record in read(file, options, first) if first < _NEVER else ():
-                position = record.origin.position
-                if record.origin.rest:
-                    unread = [replace(record, origin=Origin(source, max(position, rest), rest=True))]
-                    break
-                while waiting and waiting[0] < position:
-                    yield lost_record(source, waiting.popleft())
-                if position >= rest or (waiting and waiting[0] == position):
-                    yield record
-                    if waiting:
-                        waiting.popleft()
-                if not waiting and rest == _NEVER:
-                    return
-            yield from (lost_record(source, position) for position in waiting)
-            if rest < _NEVER:
-                yield from unread
-
-        return read_wanted
+        for record in read_file(file, options, first) if first < _NEVER else ():
+            position = record.origin.position
+            if record.origin.rest:
+                unread = [replace(record, origin=Origin(source, max(position, rest), rest=True))]
+                break
+            while waiting and waiting[0] < position:
+                yield lost_record(waiting.popleft())
+            if position >= rest or (waiting and waiting[0] == position):
+                yield record
+                if waiting:
+                    waiting.popleft()
+            if not waiting and rest == _NEVER:
+                return
+        yield from map(lost_record, waiting)
+        if rest < _NEVER:
+            yield from unread

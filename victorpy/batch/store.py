@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, TypedDict
 
 from victorpy.base.files import write_atomically
 from victorpy.base.plain import Inside, checked
-from victorpy.batch.counts import Counts
 from victorpy.batch.inputs import Stamps, beside
+from victorpy.batch.outcome import Counts
 from victorpy.batch.sinks import SINKS, as_line
 from victorpy.errors import OutputError
 

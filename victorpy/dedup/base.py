@@ -178,15 +178,9 @@ def is_in(words: Words, others: Words) -> npt.NDArray[np.bool_]:
 
 DETECTORS: Registry[type[Detector]] = Registry("deduplication method", "victorpy.dedup")
 
-_REPLACED = {"minhash": "pages"}
-
-
 def load_detector(method: str, settings: Sequence[str] = (), **parameters: Any) -> Detector:
     """Create a method. `settings` are parameters in the form ``NAME=VALUE``, as on the command line."""
-    if method in _REPLACED:
-        raise ConfigError(
-            f"the deduplication method {method!r} was removed because it called distinct pages of one template "
-            f"replicas; use {_REPLACED[method]!r}, which has no threshold"
-        )
+    if method == "minhash":
+        raise ConfigError("the method minhash was removed because it called distinct pages replicas; use pages")
     detector_class = DETECTORS.get(method)
     return detector_class(**{**parse_settings(method, detector_class, settings), **parameters})

@@ -33,8 +33,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from victorpy.base.digests import META, read_meta, verify_directory
 from victorpy.base.plain import to_json
 from victorpy.base.resources import shipped
-from victorpy.batch.counts import Counts
 from victorpy.batch.inputs import InputFile, Stamps, survey
+from victorpy.batch.outcome import Counts
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.record import Kind, Status
 from victorpy.batch.replicas import dedup_summary
@@ -200,22 +200,19 @@ class _Run:
         """Counts of this run, without the earlier runs that it resumes."""
 
     def _units(self) -> list[InputFile]:
-        """Return what one task reads: a file, or a piece of it. Few large archives are cut, so that all cores work.
+        """Return what one task reads: a file, or a piece of it. Few large files are cut, so that all cores work.
 
         The cuts are stored, because a resumed run must have the same shards.
         """
         units = list(find_units(self.plan.inputs, self.plan.read))
-        large = [unit for unit in units if task.is_large_archive(unit)]
         context = self.spark.sparkContext
         if not self.store.exists(_CUTS):
+            large = [unit for unit in units if unit.path.is_file() and unit.path.stat().st_size > task.SPLIT_BYTES]
             cuts = {}
             if large and len(units) < 2 * context.defaultParallelism:
-                self.say(f"dividing {len(large):,} archives")
-                found = (
-                    context.parallelize(large, len(large))
-                    .map(partial(task.archive_cuts, self.plan.read, task.SPLIT_BYTES))
-                    .collect()
-                )
+                self.say(f"dividing {len(large):,} files")
+                find_cuts = partial(task.find_cuts, self.plan.read, task.SPLIT_BYTES)
+                found = context.parallelize(large, len(large)).map(find_cuts).collect()
                 cuts = {str(unit.path): cut for unit, cut in zip(large, found, strict=True)}
             self.store.write(_CUTS, json.dumps(cuts))
         stored = json.loads(self.store.read(_CUTS))

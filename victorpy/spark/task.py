@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
 from functools import partial
-from itertools import count
+from itertools import count, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ import pyarrow as pa
 from more_itertools import chunked, constrained_batches
 
 from victorpy.base.plain import from_json, to_json
-from victorpy.batch.counts import describe_failure
 from victorpy.batch.inputs import Group, InputFile, find_files, is_unread, read_file
 from victorpy.batch.local.by_site import Sites, bucket_of
 from victorpy.batch.local.flow import Flow
@@ -31,21 +30,21 @@ from victorpy.batch.local.logs import SPILL, Entry, Spill, pack, read_log, read_
 from victorpy.batch.local.pool import Workers
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.stretches import spill_stretch, start_worker
-from victorpy.batch.outcome import Outcome, describe_place, failure, row
+from victorpy.batch.outcome import Outcome, describe_failure, describe_place, failure, row
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Kind, Origin, Problem, Record
 from victorpy.batch.replicas import decided
 from victorpy.batch.sinks import as_line, table_row, table_schema
 from victorpy.batch.sources import ReadOptions, place_of, source_of
-from victorpy.batch.sources.rows import check_columns, field_record
+from victorpy.batch.sources.rows import field_record
 from victorpy.errors import DataError
 from victorpy.outputs import find_output
 
 BATCH_ROWS = 64
 BATCH_BYTES = 8_000_000
 """Maximum size of a batch of rows."""
-SPLIT_BYTES = 128_000_000
-"""Larger files are read by several tasks."""
+SPLIT_BYTES, SPLIT_ROWS = 128_000_000, 10_000
+"""Size of the piece of a file, and rows in a piece of a table, that one task reads if there are few files."""
 STRETCH_RECORDS = 64
 
 SENT = "sent:"
@@ -282,82 +281,36 @@ def _clean_site(plan: Plan, site: str, batches: Batches) -> Iterator[Ended]:
 
 
 def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[InputFile]:
-    """Find the input files, and divide large files of lines and tables."""
+    """Find the input files. Raises if a file is a page, or a table without pages."""
     for number, file in enumerate(find_files(inputs)):
-        if source_of(file.path) is None:
+        source = source_of(file.path)
+        if source is None:
             raise DataError(
                 f"{file.name}: Spark cannot clean single page files; give WARC files, JSON lines or Parquet files"
             )
-        cuts = [(0, 0)]
-        if file.path.is_file() and file.path.suffix == ".parquet":
-            cuts = _row_cuts(file.path, options)
-        elif file.path.is_file() and file.path.suffix in {".jsonl", ".ndjson"}:
-            cuts = _line_cuts(file.path)
-        yield from cut_file(file._replace(base=str(Path.cwd()), number=number), cuts)
+        if source.cut is not None and file.path.is_file():
+            source.cut(file.path, options, 0, 0)
+        yield file._replace(base=str(Path.cwd()), number=number)
 
 
-def cut_file(file: InputFile, cuts: Sequence[tuple[int, int]]) -> Iterator[InputFile]:
-    """Divide a file, by the number and offset of the first record of each piece."""
-    if len(cuts) < 2:
-        yield file
-        return
-    for (start, offset), end in zip(cuts, [*(start for start, _ in cuts[1:]), None], strict=True):
-        yield file._replace(start=start, end=end, offset=offset)
-
-
-def is_large_archive(file: InputFile) -> bool:
-    """Whether several tasks should read an archive."""
-    source = source_of(file.path)
-    return source is not None and source.archive and file.path.is_file() and file.path.stat().st_size > SPLIT_BYTES
-
-
-def archive_cuts(options: ReadOptions, size: int, file: InputFile) -> list[tuple[int, int]]:
-    """Cut an archive into pieces of about `size` bytes, where reading can start: at the start of gzip members."""
-    cuts = [(0, 0)]
-    path = Path(file.base, file.path)
+def find_cuts(options: ReadOptions, size: int, file: InputFile) -> list[tuple[int, int]]:
+    """Return where reading a file can start: the number and offset of records, at least `size` bytes apart."""
+    path, cuts = Path(file.base, file.path), [(0, 0)]
+    source = source_of(path)
+    if source is not None and source.cut is not None:
+        while (row := source.cut(path, options, cuts[-1][0], SPLIT_ROWS)) is not None:
+            cuts.append((row, 0))
+        return cuts
     for record in read_file(file._replace(path=path), options):
         if record.offset - cuts[-1][1] >= size:
             cuts.append((record.origin.position, record.offset))
     return cuts
 
 
-def _line_cuts(path: Path) -> list[tuple[int, int]]:
-    """Cut a file of lines. Return the number and offset of each stretch's first record."""
-    cuts = [(0, 0)]
-    if path.stat().st_size <= SPLIT_BYTES:
-        return cuts
-    records = offset = 0
-    is_blank = True  # blank lines are not records
-    with path.open("rb") as file:
-        while piece := file.readline(1 << 20):
-            offset += len(piece)
-            is_blank = is_blank and not piece.strip()
-            if piece.endswith(b"\n"):
-                records += not is_blank
-                is_blank = True
-                if offset - cuts[-1][1] >= SPLIT_BYTES:
-                    cuts.append((records, offset))
-    return cuts
-
-
-def _row_cuts(path: Path, options: ReadOptions) -> list[tuple[int, int]]:
-    """Cut a table between row groups. The task that reads a damaged file reports the damage."""
-    import pyarrow.parquet
-
-    try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            names, metadata = file.schema_arrow.names, file.metadata
-    except (pa.ArrowException, OSError):
-        return [(0, 0)]
-    check_columns(path, names, options)
-    cuts, rows, size = [0], 0, 0
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        if size + group.total_byte_size > SPLIT_BYTES and rows > cuts[-1]:
-            cuts.append(rows)
-            size = 0
-        rows, size = rows + group.num_rows, size + group.total_byte_size
-    return [(row, 0) for row in cuts]
+def cut_file(file: InputFile, cuts: Sequence[tuple[int, int]]) -> Iterator[InputFile]:
+    """Divide a file, by the number and offset of the first record of each piece."""
+    for (start, offset), end in zip_longest(cuts, [start for start, _ in cuts[1:]]):
+        yield file._replace(start=start, end=end, offset=offset)
 
 
 # The child, which stays alive from task to task.

@@ -65,14 +65,13 @@ class Sites:
     give: Callable[[int], Task | None] = lambda worker: None
     """Returns what workers do while a site is being learned."""
 
-    def spill(self, total: int | None, in_bytes: bool) -> None:
+    def spill(self) -> None:
         """Write every record to a spill file, and its place to the list of its bucket.
 
-        `total` is the size of the inputs in bytes or pages.
         If only some records are wanted, all pages of their sites are cleaned, because sites are learned from all pages.
         """
         self.directory.mkdir(parents=True, exist_ok=True)
-        self.progress.begin("sorting pages by site", total, in_bytes)
+        self.progress.begin("sorting pages by site", self.progress.total, self.progress.in_bytes)
         wanted_sites = None  # all sites; if a file could not be read, its sites are unknown
         if self.plan.retry:
             wanted = Wanted(read_failed(self.plan.retry))
@@ -97,7 +96,7 @@ class Sites:
                         if len(early[site]) == EARLY * self.plan.sample:
                             held -= len(early[site])
                             self._models[site] = self.learn(site, early.pop(site))
-                if not in_bytes:
+                if not self.progress.in_bytes:
                     self.progress.move(len(segment.tally["pages"]))
         write_atomically(self.directory / _DONE, to_json(pages), alone=True)
 
@@ -117,10 +116,10 @@ class Sites:
         self.pool.queue.append(task)
         return task
 
-    def groups(self, records: int, done: Stretch | None, total: int | None, in_bytes: bool) -> Iterator[Group]:
+    def groups(self, records: int, done: Stretch | None) -> Iterator[Group]:
         """Spill all records, and yield groups of pages, site by site. Some models are learned ahead of time."""
         if not (self.directory / _DONE).exists():
-            self.spill(total, in_bytes)
+            self.spill()
         counts = self.progress.counts
         done_file = self.directory / _DONE
         self.progress.begin("", from_json(done_file.read_bytes(), int, done_file))

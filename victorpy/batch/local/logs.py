@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from victorpy.base.plain import from_json, to_json
-from victorpy.batch.counts import Tally
 from victorpy.batch.inputs import InputFile
-from victorpy.batch.outcome import Outcome
+from victorpy.batch.outcome import Outcome, Tally
 from victorpy.batch.plan import Dedup
 from victorpy.batch.record import Record
 from victorpy.batch.replicas import Decisions

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from victorpy.batch.counts import Tally
 from victorpy.batch.local.logs import PIECE, Segment, Stretch, read_logs
 from victorpy.batch.local.pool import Here, Report, Task, Workers
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.stretches import state
-from victorpy.batch.outcome import Outcome
+from victorpy.batch.outcome import Outcome, Tally
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Problem, Record
 from victorpy.batch.sinks import Folder, Sink, make_sink

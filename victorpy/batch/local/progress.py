@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import threading
+import shutil
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TextIO
 
 from victorpy.base.terminal import SafeStream
-from victorpy.batch.counts import Counts, describe_failure
-from victorpy.batch.outcome import Outcome
+from victorpy.batch.outcome import Counts, Outcome, describe_failure
 from victorpy.batch.record import Kind, Record, Status
 from victorpy.errors import visible
 
-TERMINAL_SECONDS = 0.2
-PLAIN_SECONDS = 30.0
-LOG_SECONDS = 1.0
-PLAIN_LINE = "{n_fmt} of {total_fmt} ({percentage:.0f} %), {rate_fmt}, {remaining} left{postfix}"
-PLAIN_LINE_WITHOUT_TOTAL = "{n_fmt} {unit}s, {rate_fmt}{postfix}"
+TERMINAL_SECONDS, PLAIN_SECONDS, LOG_SECONDS = 0.2, 30.0, 1.0
+"""Seconds between two drawings of the bar, between two lines elsewhere, and between two lines of the log."""
+_BAR = 20
+"""Width of the bar."""
 SHOWN = (Status.KEPT, Status.EMPTY, Status.SKIPPED, Status.FAILED)
 FEW_PAGES = 50
 MOST_NAMED = 20
@@ -48,96 +46,99 @@ class Progress:
         With `every_page`, all warnings are shown, and a single page has no bar.
         """
         self._stream = SafeStream(stream)
-        self._quiet = quiet
-        self._every_page = every_page
+        self._quiet, self._every_page = quiet, every_page
+        self._is_shown = not (quiet or (every_page and total == 1))
+        self._has_bar = self._is_shown and stream.isatty()
+        self._interval = (TERMINAL_SECONDS if self._has_bar else PLAIN_SECONDS) if interval is None else interval
         self._failures = 0
         self.counts = Counts()
         """Counts of the pages, including those of earlier runs."""
         self.now = Counts()
         """Counts of the pages that this run has cleaned."""
-        self._start = time.monotonic()
+        self._start = self._logged_at = time.monotonic()
         self.began = datetime.now(UTC).isoformat()
         self._log_path = log
         self._log = log.open("a", encoding="utf-8") if log else None
-        self._logged = self._start  # time of the last line in the log
-        self._begin(total, in_bytes)
-        self._bar: Any = None
-        if quiet or (every_page and total == 1):
-            return
-        from tqdm import tqdm
+        self._begin("", total, in_bytes)
 
-        tqdm.set_lock(threading.RLock())  # tqdm's multiprocessing lock is slow to create, and workers do not write
-        tqdm.monitor_interval = 0
-        is_terminal = stream.isatty()
-        interval = (TERMINAL_SECONDS if is_terminal else PLAIN_SECONDS) if interval is None else interval
-        self._bar = tqdm(
-            total=total,
-            unit="B" if in_bytes else "page",
-            unit_scale=in_bytes,
-            file=self._stream if is_terminal else _PlainLines(stream),
-            bar_format=None if is_terminal else PLAIN_LINE if total else PLAIN_LINE_WITHOUT_TOTAL,
-            mininterval=interval,
-            miniters=1,
-            delay=0 if is_terminal else interval,
-            dynamic_ncols=is_terminal,
-            leave=is_terminal,
-        )
-
-    def _begin(self, total: int | None, in_bytes: bool) -> None:
-        self._total, self._in_bytes = total, in_bytes
+    def _begin(self, description: str, total: int | None, in_bytes: bool) -> None:
+        self._description, self.total, self.in_bytes = description, total, in_bytes
         self._n = self._initial = 0  # pages or bytes, including those of earlier runs
-        self._stage_start = time.monotonic()
+        self._stage_start = self._drawn_at = time.monotonic()
+        self._draw()
 
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
         return time.monotonic() - self._start
 
+    @property
+    def _unit(self) -> str:
+        return "bytes" if self.in_bytes else "pages"
+
     def start(self) -> None:
         """Say that cleaning begins, unless a bar shows it, or there are only a few pages."""
-        unit = "bytes" if self._in_bytes else "pages"
-        self.log("start", total=self._total, unit=unit)
-        is_long = self._total is not None and (self._total > FEW_PAGES or not self._every_page)
-        if self._bar is not None and is_long and not self._stream.isatty():
-            self._stream.write(f"clean: reading {self._total:,} {unit}\n")
+        self.log("start", total=self.total, unit=self._unit)
+        is_long = self.total is not None and (self.total > FEW_PAGES or not self._every_page)
+        if self._is_shown and is_long and not self._has_bar:
+            self._stream.write(f"clean: reading {self.total:,} {self._unit}\n")
             self._stream.flush()
 
     def advance(self, statuses: Mapping[str, int], size: int, read: int) -> None:
         """Count pages by status, their size, and the bytes that were read of files with many pages."""
-        self.now.statuses.update(statuses)
-        self.now.bytes += size
-        self.counts.statuses.update(statuses)
-        self.counts.bytes += size
-        if self._bar is not None:
-            shown = ", ".join(f"{self.counts.statuses[str(status)]:,} {status}" for status in SHOWN)
-            self._bar.set_postfix_str(shown, refresh=False)
-        self.move(read if self._in_bytes else sum(statuses.values()))
+        for counts in (self.now, self.counts):
+            counts.statuses.update(statuses)
+            counts.bytes += size
+        self.move(read if self.in_bytes else sum(statuses.values()))
 
     def found(self, counts: Mapping[str, Any]) -> None:
         """Count pages that an earlier run has cleaned."""
         if "kinds" in counts:
             self.counts.add_stored(counts)
-            self.move(0 if self._in_bytes else int(counts["pages"]))
+            self.move(0 if self.in_bytes else int(counts["pages"]))
 
     def move(self, count: int) -> None:
         """Move the bar by some pages or bytes."""
-        self._n += count
-        if self._total is not None:
-            self._n = min(self._n, self._total)
-        if self._bar is not None:
-            self._bar.update(self._n - self._bar.n)
-        if self._log is not None and time.monotonic() - self._logged >= LOG_SECONDS:
-            self._logged = time.monotonic()
+        now = time.monotonic()
+        self._n = self._n + count if self.total is None else min(self._n + count, self.total)
+        if now - self._drawn_at >= self._interval:
+            self._drawn_at = now
+            self._draw(is_line=True)
+        if self._log is not None and now - self._logged_at >= LOG_SECONDS:
+            self._logged_at = now
             self.log("progress", **self._measures(), **self.counts.as_dict())
 
     def _measures(self) -> dict[str, Any]:
         """Return the counts and the rate, and the percentage and the time left if the total is known."""
         rate = (self._n - self._initial) / max(time.monotonic() - self._stage_start, 1e-9)
-        measures: dict[str, Any] = {"done": self._n, "total": self._total, "per_second": round(rate, 3)}
-        if self._total and rate > 0:
-            measures["percent"] = round(100 * self._n / self._total, 2)
-            measures["seconds_left"] = round(max(self._total - self._n, 0) / rate, 1)
+        measures: dict[str, Any] = {"done": self._n, "total": self.total, "per_second": round(rate, 3)}
+        if self.total and rate > 0:
+            measures["percent"] = round(100 * self._n / self.total, 2)
+            measures["seconds_left"] = round(max(self.total - self._n, 0) / rate, 1)
         return measures
+
+    def _draw(self, is_line: bool = False) -> None:
+        """Draw the bar. If there is none, write a line if `is_line`."""
+        if not (self._has_bar or (is_line and self._is_shown)):
+            return
+        measures = self._measures()
+        unit, size = ("MB", 1e6) if self.in_bytes else ("pages", 1)
+        percent = measures.get("percent", 0.0)
+        words = [f"{self._n / size:,.0f} {unit}"]
+        if self.total:
+            words = [f"{self._n / size:,.0f} of {self.total / size:,.0f} {unit} ({percent:.0f} %)"]
+        words.append(f"{measures['per_second'] / size:,.1f} {unit}/s")
+        if "seconds_left" in measures:
+            words.append(f"{timedelta(seconds=round(measures['seconds_left']))} left")
+        words += [f"{self.counts.statuses[str(status)]:,} {status}" for status in SHOWN]
+        line = f"{self._description or 'clean'}: {', '.join(words)}"
+        if self._has_bar:
+            bar = "█" * round(_BAR * percent / 100)
+            width = shutil.get_terminal_size().columns - 1
+            self._stream.write(f"\r{f'{bar:░<{_BAR}} {line}'[:width]:<{width}}\r")
+        else:
+            self._stream.write(f"{line}\n")
+        self._stream.flush()
 
     def log(self, event: str, **fields: Any) -> None:
         """Add a line to the log."""
@@ -156,20 +157,11 @@ class Progress:
         self.counts = Counts(counts.as_dict())
         self._n += count
         self._initial += count
-        if self._bar is not None:
-            self._bar.initial += count
-            self._bar.n += count
 
     def begin(self, description: str, total: int | None = None, in_bytes: bool = False) -> None:
         """Start a new stage, which counts from zero."""
-        self._begin(total, in_bytes)
-        self.log("stage", name=description, total=total, unit="bytes" if in_bytes else "pages")
-        if self._bar is not None:
-            self._bar.unit, self._bar.unit_scale = "B" if in_bytes else "page", in_bytes
-            self._bar.set_description_str(description, refresh=self._stream.isatty())
-            self._bar.total, self._bar.n, self._bar.initial, self._bar.start_t = total, 0, 0, time.time()
-            if self._bar.bar_format:
-                self._bar.bar_format = PLAIN_LINE if total else PLAIN_LINE_WITHOUT_TOTAL
+        self._begin(description, total, in_bytes)
+        self.log("stage", name=description, total=total, unit=self._unit)
 
     def note(self, words: str) -> None:
         """Write a line, unless quiet."""
@@ -180,19 +172,26 @@ class Progress:
         """Write a line, even if quiet."""
         words = visible(words)
         self.log("message", text=words)
-        if self._bar is not None and self._stream.isatty():
-            self._bar.write(f"clean: {words}", file=self._stream)
-        else:
-            self._stream.write(f"clean: {words}\n")
+        self._clear()
+        self._stream.write(f"clean: {words}\n")
+        self._draw()
         self._stream.flush()
 
+    def _clear(self) -> None:
+        if self._has_bar:
+            self._stream.write(f"\r{'':<{shutil.get_terminal_size().columns - 1}}\r")
+
     def close(self) -> None:
+        """Close the log, and leave the bar in its last state if pages were processed."""
         if self._log is not None:
             self._log.close()
             self._log = None
-        if self._bar is not None:
-            self._bar.leave &= self._bar.n > self._bar.initial  # remove the bar if no page was processed
-            self._bar.close()
+        if self._n > self._initial:
+            self._draw()
+            self._stream.write("\n" if self._has_bar else "")
+        else:
+            self._clear()
+        self._has_bar = self._is_shown = False
 
     def failed(self, failure: Mapping[str, Any]) -> None:
         """Report a failed record, even if quiet."""
@@ -219,19 +218,6 @@ class Progress:
                 if outcome.confidence is not None and outcome.confidence <= SURE:
                     hint = f" (confidence {outcome.confidence:.2f}; --favor recall gives the best guess)"
                 self.say(f"{record.name}: no content was found{hint}")
-
-
-class _PlainLines:
-    """A stream for tqdm that writes the bar as lines."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self.flush = stream.flush
-
-    def write(self, text: str) -> None:
-        words = text.strip()
-        if words:
-            self._stream.write(f"clean: {words}\n")
 
 
 def summary_table(summary: dict[str, Any]) -> str:

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from victorpy.batch.counts import Counts
 from victorpy.batch.inputs import (
     HIDDEN,
     Group,
@@ -33,11 +32,10 @@ from victorpy.batch.local.flow import Flow
 from victorpy.batch.local.logs import Segment, Stretch, log_length, read_log, read_logs
 from victorpy.batch.local.parts import PartWriter
 from victorpy.batch.local.pool import Here, Workers, start_server
-from victorpy.batch.local.previous import Previous
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.signals import check_signals, stopping_signals, waiting
-from victorpy.batch.local.stretches import clean_checked, start_worker
-from victorpy.batch.outcome import Outcome
+from victorpy.batch.local.stretches import Previous, clean_checked, start_worker
+from victorpy.batch.outcome import Counts, Outcome
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record
 from victorpy.batch.replicas import DECISIONS, INDEX, decide_records, dedup_summary
@@ -84,16 +82,14 @@ def run_plan(
         start_server(metadata=True)
     if seen is None and plan.retry is None:
         seen = survey(plan.inputs)
-    total, in_bytes = None, False
-    if seen is not None:
-        in_bytes = seen.sources > 0
-        total = seen.size if in_bytes else seen.pages
+    in_bytes = seen is not None and seen.sources > 0
+    total = None if seen is None else seen.size if in_bytes else seen.pages
     progress = Progress(stream, total, in_bytes, quiet, every_page=plan.plain, log=log)
     with closing(progress), _logging(progress), stopping_signals():
         if seen is not None and not quiet:
             for warning in input_warnings(plan.inputs, seen):
                 progress.say(warning)
-        run = _Run(plan, progress, guarded, seen.stamps if seen else Stamps(), force, total, in_bytes)
+        run = _Run(plan, progress, guarded, seen.stamps if seen else Stamps(), force)
         if plan.output is None:
             summary = run.stream(write)
         else:
@@ -126,9 +122,6 @@ class _Run:
     guarded: bool
     stamps: Stamps
     force: bool
-    total: int | None
-    """Size of the inputs, in pages or in bytes."""
-    in_bytes: bool
     losses: list[Loss] = field(default_factory=list)
     """Sites that lose many pages as replicas."""
     cpu: float = 0.0
@@ -315,7 +308,7 @@ class _Run:
             size = store.counts.pages
             if plan.by_site or plan.retry:
                 size = 0
-            elif self.in_bytes:
+            elif self.progress.in_bytes:
                 size = size_before(plan.inputs, store.last[0])
             self.progress.skip(store.counts, size)
         self.progress.start()
@@ -328,7 +321,7 @@ class _Run:
             from victorpy.batch.local.by_site import Sites
 
             sites = Sites(plan, store.side / f".{store.label}spill", self.progress, pool)
-            groups = sites.groups(records, first, self.total, self.in_bytes)
+            groups = sites.groups(records, first)
         flow = Flow(pool, groups, store.segments, ".log", self.progress, first, has_pieces=has_pieces)
         if sites is not None:
             sites.give, flow.after = flow.give, sites.forget
@@ -355,7 +348,7 @@ class _Run:
     def pool(self, previous: Previous | None = None) -> Iterator[Workers | Here]:
         """Start workers, or run everything in this process."""
         start = partial(start_worker, self.plan, previous, self.guarded)
-        stretches = 1 + (self.total or 0) // (STRETCH_BYTES if self.in_bytes else STRETCH_RECORDS)
+        stretches = 1 + (self.progress.total or 0) // (STRETCH_BYTES if self.progress.in_bytes else STRETCH_RECORDS)
         with Workers(start, self.plan.limits, stretches) if self.guarded else Here(start) as pool:
             yield pool
             self.cpu += pool.cpu
