@@ -178,6 +178,7 @@ def is_in(words: Words, others: Words) -> npt.NDArray[np.bool_]:
 
 DETECTORS: Registry[type[Detector]] = Registry("deduplication method", "victorpy.dedup")
 
+
 def load_detector(method: str, settings: Sequence[str] = (), **parameters: Any) -> Detector:
     """Create a method. `settings` are parameters in the form ``NAME=VALUE``, as on the command line."""
     if method == "minhash":
