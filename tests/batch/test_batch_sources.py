@@ -146,16 +146,28 @@ def test_corrupted_member_fails_alone(tmp_path, at):
         lambda record: record.replace(b"Content-Length: ", b"Content-Length: 9999"),
         lambda record: record.replace(b"\r\nContent-Length: ", b"\r\nContent-Length: x"),
         lambda record: b"\0" * len(record),
+        lambda record: record.replace(PAGES[2], PAGES[2][:-40]),
     ],
-    ids=["no magic", "too long", "no length", "zeros"],
+    ids=["no magic", "too long", "no length", "zeros", "into the next"],
 )
-@pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "one member"])
-def test_corrupted_record_fails_alone(tmp_path, harm, compress):
+@pytest.mark.parametrize(
+    "join",
+    [b"".join, lambda records: gzip.compress(b"".join(records)), lambda records: b"".join(map(gzip.compress, records))],
+    ids=["plain", "one member", "members"],
+)
+def test_corrupted_record_fails_alone(tmp_path, harm, join):
     path = tmp_path / "crawl.warc"
-    path.write_bytes(compress(b"".join([*RECORDS[:2], harm(RECORDS[2]), *RECORDS[3:]])))
+    path.write_bytes(join([*RECORDS[:2], harm(RECORDS[2]), *RECORDS[3:]]))
     records = read_from_everywhere(path)
     assert good_urls(records) == [*URLS[:2], *URLS[3:]]
     assert kinds(records) == [None, None, Kind.DAMAGED, None, None, None]
+
+
+def test_page_may_contain_an_archive(tmp_path):
+    page = b"<p>A record begins like this:</p><pre>\r\n\r\nWARC/1.0\r\n</pre>"
+    write_warc(tmp_path / "crawl.warc.gz", [response(url(1), page), RECORDS[2], response(url(3), page)])
+    records = read(tmp_path / "crawl.warc.gz")
+    assert [record.payload for record in records] == [page, PAGES[2], page]
 
 
 def test_file_that_is_not_an_archive_is_damaged(tmp_path):

@@ -1,18 +1,17 @@
 """Decide which records of a run are replicas, and change their outcomes.
 
 Workers sign the texts (`batch/outcome.py`). When all records are cleaned, `decide_records` passes over them once, in
-the order of the input, and writes the decisions to a small database, which `Decisions` reads by the record's number.
+the order of the input, and writes the decisions to a small database, which `open_decisions` reads.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from victorpy.batch.outcome import Outcome, describe_place
@@ -24,7 +23,8 @@ from victorpy.dedup.pages import split_paragraphs
 
 INDEX = ".replicas.sqlite"
 """Index of the kept texts in an output directory. A retry compares its texts with them."""
-DECISIONS, _WORK = "decisions.sqlite", "work.sqlite"
+DECISIONS = "decisions.sqlite"
+"""The decisions of a run, which it reads while it writes the output."""
 PARAGRAPH_BITS = 14
 """A page has at most 2^14 paragraphs that are compared."""
 
@@ -44,20 +44,18 @@ def decide_records(
     not repeat completed steps.
     """
     number_of_run = int(run.split("-")[1]) if run else 0  # such as retry-1-
-    with open_database(directory / DECISIONS) as decisions:
-        if not decisions.execute("select 1 from sqlite_master where name = 'decision'").fetchone():
-            with open_database(index or directory / INDEX, directory / _WORK) as database:
-                texts = Index(database, dedup.detector(), dedup.keep, number_of_run)
-                texts.add(_signed_texts(records, site_key))
-                texts.decide()
-                decisions.execute("create table decision (number integer primary key, decision text)")
-                decisions.execute("create table loss (site text, pages integer, replicas integer)")
-                decisions.executemany("insert into decision values (?, ?)", _decisions(dedup, texts.replicas()))
-                if not dedup.by_paragraph:
-                    decisions.executemany("insert into loss values (?, ?, ?)", texts.losses())
-            decisions.execute("commit")
-            (directory / _WORK).unlink(missing_ok=True)
-        return [Loss(*row) for row in decisions.execute("select site, pages, replicas from loss")]
+    with open_database(index or directory / INDEX, directory / DECISIONS) as database:
+        texts = Index(database, dedup.detector(), dedup.keep, number_of_run)
+        texts.add(_signed_texts(records, site_key))
+        texts.decide()
+        if not database.execute("select 1 from work.sqlite_master where name = 'changed'").fetchone():
+            database.execute("create table work.changed (number integer primary key, decision text)")
+            database.execute("create table work.loss (site text, pages integer, replicas integer)")
+            database.executemany("insert into changed values (?, ?)", _decisions(dedup, texts.replicas()))
+            if not dedup.by_paragraph:
+                database.executemany("insert into loss values (?, ?, ?)", texts.losses())
+            database.execute("commit")
+        return [Loss(*row) for row in database.execute("select site, pages, replicas from loss")]
 
 
 def _signed_texts(records: Iterable[tuple[Record, Outcome]], site_key: str) -> Iterator[tuple[int, Signed, str, str]]:
@@ -76,23 +74,16 @@ def _decisions(dedup: Dedup, replicas: Iterable[tuple[int, str]]) -> Iterator[tu
         yield number, json.dumps(parts) if dedup.by_paragraph else texts[0][1]
 
 
-class Decisions(AbstractContextManager["Decisions"]):
-    """The decisions about the records of a run, for one process."""
+@contextmanager
+def open_decisions(dedup: Dedup, directory: Path) -> Iterator[Callable[[int, Outcome], Outcome]]:
+    """Return a function from the number and outcome of a record to its final outcome."""
+    with open_database(directory / DECISIONS) as database:
 
-    def __init__(self, dedup: Dedup, directory: Path) -> None:
-        self._dedup = dedup
-        self._database = open_database(directory / DECISIONS)
-        self._open = self._database.__enter__()
+        def apply(number: int, outcome: Outcome) -> Outcome:
+            found = database.execute("select decision from changed where number = ?", (number,)).fetchone()
+            return decided(dedup, outcome, found[0]) if found else outcome
 
-    def apply(self, number: int, outcome: Outcome) -> Outcome:
-        """Return the final outcome of the record with a number."""
-        found = self._open.execute("select decision from decision where number = ?", (number,)).fetchone()
-        return decided(self._dedup, outcome, found[0]) if found else outcome
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._database.__exit__(kind, error, trace)
+        yield apply
 
 
 def decided(dedup: Dedup, outcome: Outcome, decision: str) -> Outcome:

@@ -20,7 +20,7 @@ from victorpy.batch.inputs import InputFile
 from victorpy.batch.outcome import Outcome, Tally
 from victorpy.batch.plan import Dedup
 from victorpy.batch.record import Record
-from victorpy.batch.replicas import Decisions
+from victorpy.batch.replicas import open_decisions
 from victorpy.errors import DataError
 
 zstandard: Any = None
@@ -194,9 +194,9 @@ def read_logs(
     if dedup is None or decisions is None:
         yield from records
         return
-    with Decisions(dedup, decisions) as decided:
+    with open_decisions(dedup, decisions) as final:
         for number, (record, outcome) in enumerate(records, first):
-            yield record, decided.apply(number, outcome)
+            yield record, final(number, outcome)
 
 
 def pack(record: Record) -> bytes:

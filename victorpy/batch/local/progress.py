@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Mapping
@@ -134,8 +135,7 @@ class Progress:
         line = f"{self._description or 'clean'}: {', '.join(words)}"
         if self._has_bar:
             bar = "█" * round(_BAR * percent / 100)
-            width = shutil.get_terminal_size().columns - 1
-            self._stream.write(f"\r{f'{bar:░<{_BAR}} {line}'[:width]:<{width}}\r")
+            self._stream.write(f"\r{f'{bar:░<{_BAR}} {line}'[: self._width]:<{self._width}}\r")
         else:
             self._stream.write(f"{line}\n")
         self._stream.flush()
@@ -177,9 +177,17 @@ class Progress:
         self._draw()
         self._stream.flush()
 
+    @property
+    def _width(self) -> int:
+        """Width of the terminal, without the last column, after which a terminal begins a new line."""
+        try:
+            return os.get_terminal_size(self._stream.fileno()).columns - 1
+        except OSError:
+            return shutil.get_terminal_size().columns - 1
+
     def _clear(self) -> None:
         if self._has_bar:
-            self._stream.write(f"\r{'':<{shutil.get_terminal_size().columns - 1}}\r")
+            self._stream.write(f"\r{'':<{self._width}}\r")
 
     def close(self) -> None:
         """Close the log, and leave the bar in its last state if pages were processed."""

@@ -17,6 +17,7 @@ from victorpy.batch.sources.expanding import GZIP, ExpandedGzip, expand_gzip, fi
 from victorpy.errors import missing
 
 _WARC = b"WARC/1."
+_NEXT = b"\r\n\r\n" + _WARC
 _PAGE_TYPES = frozenset(["response", "resource", "revisit"])
 
 
@@ -66,18 +67,30 @@ def _entries(
         # The last record: its offset, its block length, and whether it is complete.
         at, length, is_complete = offset, 0, False
         damage = ""
+        doubtful = None  # a record that seems to contain the next one: if damage follows, its length is wrong
         try:
             for entry in ArchiveIterator(stream, parse_http=False):
-                at, length, is_complete = entry.stream_pos, entry.content_length, False
+                if doubtful:
+                    yield doubtful
+                at, length, is_complete, doubtful = entry.stream_pos, entry.content_length, False, None
                 block, problem, damage = _read_block(entry, options)
                 if damage:
                     break
                 is_complete = True
-                yield entry, block, problem, stream.member_at(at) if isinstance(stream, ExpandedGzip) else at
+                item = entry, block, problem, stream.member_at(at) if isinstance(stream, ExpandedGzip) else at
+                if _NEXT in block:
+                    doubtful = item
+                else:
+                    yield item
         except (OSError, ValueError, EOFError) as error:
             damage = str(error) or type(error).__name__
         following = at + 1  # search for the next record inside a damaged record, or after a complete one
-        if damage and is_complete:
+        if doubtful and damage:
+            damage = f"the record should have {length:,} bytes, and another record begins in it"
+            following = (find_bytes(stream, _NEXT, at) or at) + 1
+        elif doubtful:
+            yield doubtful
+        elif damage and is_complete:
             head_end = find_bytes(stream, b"\r\n\r\n", at)
             following = at + 1 if head_end is None else head_end + 4 + length
             if is_padding(stream, following):
