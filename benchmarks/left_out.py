@@ -250,8 +250,8 @@ def main() -> None:
     parts = read_parts(arguments.data, config, arguments.step)
     always = load_gold(arguments.always, config, partial(print, file=sys.stderr))
     always = [page for page in always if page.document.blocks]
-    if len({part.family for part in parts}) < 2:
-        raise DataError("--data needs at least two data sets, because one is left out")
+    if len({part.family for part in parts}) < 2 and not always:
+        raise DataError("--data needs at least two data sets, because one is left out, or --always another set")
     store = Store(arguments.cache)
     for name in arguments.configs:
         score_config(parts, always, load_config(name), name, store)
