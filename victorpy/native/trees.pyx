@@ -246,16 +246,19 @@ def leafwise_scores(
     return np.asarray(scores)
 
 
-def shifted_rows(
-    const double[:, ::1] table, const int64_t[::1] features, const int64_t[::1] offsets, float outside
+def fill_rows(
+    float[:, ::1] filled, const double[:, ::1] table, const int64_t[::1] features, const int64_t[::1] offsets, float outside
 ):
-    """Return rows of a table, each moved by an offset, or None if a value is not finite. Twin of `Inputs.matrix`."""
+    """Fill a matrix with rows of a table, each moved by an offset. Return whether all values are finite.
+
+    Twin of `Inputs.matrix`.
+    """
     cdef Py_ssize_t rows = features.shape[0], blocks = table.shape[1], row, block, offset, first, stop
     cdef int is_odd = 0  # whether a value is not finite
-    matrix = np.empty((rows, blocks), dtype=np.float32)
-    cdef float[:, ::1] filled = matrix
     cdef const double *source
     cdef float *to
+    if filled.shape[0] != rows or filled.shape[1] != blocks:
+        raise ValueError("the matrix has another shape than the rows")
     for row in range(rows if blocks else 0):
         offset = offsets[row]
         first, stop = min(max(-offset, 0), blocks), max(min(blocks - offset, blocks), 0)
@@ -267,7 +270,7 @@ def shifted_rows(
             is_odd |= to[block] - to[block] != 0
         for block in range(max(first, stop), blocks):
             to[block] = outside
-    return None if is_odd else matrix
+    return not is_odd
 
 
 def look_up(const uint64_t[::1] hashes, const uint64_t[::1] known, const double[::1] odds, const int32_t[::1] starts, int shift):

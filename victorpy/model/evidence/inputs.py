@@ -40,20 +40,19 @@ class Inputs:
             rows = [row for row, reference in enumerate(references) if reference.offset == offset]
             self._shifts.append((offset, rows, [references[row].feature for row in rows]))
 
-    def matrix(self, page: Columns) -> Matrix:
-        """Compute the inputs of a page."""
+    def matrix(self, page: Columns, matrix: Matrix | None = None) -> Matrix:
+        """Compute the inputs of a page, and write them into a matrix if there is one."""
         try:
             table = self._table.compute(page)
         except Exception:  # a user's own feature may raise or return anything
             self._check_each(page)
             raise
-        if _native:
-            filled: Matrix | None = _native.shifted_rows(table, *self._references, OUTSIDE)
-            if filled is not None:
-                return filled
+        if matrix is None:
+            matrix = np.empty((self.count, page.count), dtype=np.float32)
+        if _native and _native.fill_rows(matrix, table, *self._references, OUTSIDE):
+            return matrix
         if not np.isfinite(table.astype(np.float32)).all():
             self._check_each(page)
-        matrix = np.empty((self.count, page.count), dtype=np.float32)
         for offset, rows, features in self._shifts:
             matrix[rows] = shifted(table[features], offset)
         return matrix

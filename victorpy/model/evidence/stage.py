@@ -71,7 +71,7 @@ class Evidence:
         """Find each block's log-odds of being content."""
         own = _input_count(self.inputs, 0)
         matrix = np.empty((self.input_count, page.count), dtype=np.float32)
-        matrix[: self.inputs.count] = self.inputs.matrix(page)
+        self.inputs.matrix(page, matrix[: self.inputs.count])
         self.lexicon.columns(page, matrix[self.inputs.count : own])
         log_odds = add_log_odds(self.layers[0], matrix[:own])
         for layer in self.layers[1:]:
