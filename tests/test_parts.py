@@ -12,6 +12,7 @@ from tests.support.commands import names_in, write_files
 from tests.support.commands import victor as run_victor
 from victorpy import Cleaner, CleanPage, ConfigError, Label, Parts, clean, clean_record, load_config, read_document
 from victorpy.batch.plan import Filters
+from victorpy.document import Role
 from victorpy.methods import load_method
 from victorpy.model.parts import AS_LABELLED, PARTS, choose_parts, drop_by_default
 from victorpy.outputs import OUTPUTS
@@ -69,6 +70,13 @@ def everything(cleaner):
     page = cleaner.document(PAGE, "https://tea.example/about")
     labels = tuple(Label.PARAGRAPH for _ in page.labels)
     return page.__class__(page.document, labels, by_method=True)
+
+
+def page_with_comment(comment):
+    """A page that ends with a dropped comment."""
+    document = read_document(f"<p>{TEXT}</p><p>{comment}</p>", load_config("default"))
+    labels, roles = (Label.PARAGRAPH, Label.OTHER), (Role.BODY, Role.COMMENT)
+    return CleanPage(document, labels, by_method=True, roles=roles)
 
 
 def words(text):
@@ -234,6 +242,12 @@ def test_tags_that_are_the_page_stay(cleaner, count, is_dropped):
     page = cleaner.document(html)
     kept = replace(page, labels=tuple(Label.PARAGRAPH for _ in page.labels))
     assert ("topic1" not in choose_parts(kept, Parts.of(exclude="tags")).text) is is_dropped
+
+
+@pytest.mark.parametrize(("comment", "is_added"), [("+1", True), ("Nice!", True), ("12", False), ("Reply", False)])
+def test_short_comments_are_added(comment, is_added):
+    page = page_with_comment(comment)
+    assert (comment in choose_parts(page, Parts.of(include="comments")).text.split("\n")) is is_added
 
 
 def test_captions_are_added_with_their_images(everything):

@@ -5,6 +5,7 @@ import io
 import json
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from lxml import etree
 from markdown_it import MarkdownIt
 from mdit_py_plugins.footnote import footnote_plugin
 
-from victorpy import CleanPage, Label, Parts, load_config, read_document
+from victorpy import Cleaner, CleanPage, Label, Parts, load_config, read_document
 from victorpy.methods import load_method
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(footnote_plugin)
@@ -51,7 +52,13 @@ MARKS = {"1", "2", "↩", "warning"}
 TREES = {"html": "body", "xml": "doc", "tei": "text", "prevertical": "doc"}
 FORMATS = ["text", "jsonl", "csv", "markdown", *TREES]
 URL = "https://tea.example/"
+PAGES = sorted((Path(__file__).parents[2] / "data").glob("*/*.html"))[::4]
 BEFORE, AFTER = "<p>Words before the part.</p>", "<p>Words after it.</p>"
+
+
+@pytest.fixture(scope="module")
+def cleaner():
+    return Cleaner.load()
 
 
 def page_of(html, label="paragraph"):
@@ -80,6 +87,11 @@ def words(format, page):
     return found
 
 
+def letters(format, page):
+    """Return how often each letter is in a page. Inline markup may divide words, but not letters."""
+    return Counter(char for word in words(format, page).elements() for char in word if char.isalpha())
+
+
 def text_in(tree):
     return " ".join(f"{node.get('alt') or ''} {node.text or ''} {node.tail or ''}" for node in tree.iter())
 
@@ -105,6 +117,20 @@ def test_a_switch_does_not_change_other_parts(format, part):
     gone = whole - less
     assert not less - whole
     assert gone.keys() == GONE.get(part, set())
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_real_pages_have_the_same_letters(path, cleaner):
+    """No format loses a letter of the text, and switches for markup do not change the text."""
+    html = path.read_bytes()
+    page = cleaner.document(html, url=URL)
+    text = letters("text", page)
+    for format in ("markdown", "html", "xml", "tei", "prevertical"):
+        assert not text - letters(format, page)
+    for part in ("links", "formatting", "facts"):
+        assert cleaner.document(html, url=URL, parts=Parts.of(exclude=part)).text == page.text
+    for part in ("tables", "code", "captions", "byline", "comments"):
+        assert not letters("text", cleaner.document(html, url=URL, parts=Parts.of(exclude=part))) - text
 
 
 @given(st.sets(st.sampled_from(["links", "images", "formatting", "captions", "notes", "tables", "code"])))

@@ -60,8 +60,8 @@ HEADLINES = ("always", "never", "model")
 
 _AFTER_CONTENT = 12  # blocks after the last kept block that may be tags
 _BUTTON = re.compile(
-    r"\W*(?:reply|report|like|share|permalink|edit|quote|flag|(?:log|sign) in\b.*|antworten|melden|répondre|responder|"
-    r"rispondi|odpowiedz|ответить|回复|举报|返信|\d*)\W*",
+    r"[^\w+]*(?:reply|report|like|share|permalink|edit|quote|flag|(?:log|sign) in\b.*|antworten|melden|répondre|"
+    r"responder|rispondi|odpowiedz|ответить|回复|举报|返信|\d*)\W*",
     re.IGNORECASE,
 )
 # Headings of links and comments, which are useless without them.
