@@ -15,6 +15,8 @@ from libcpp.vector cimport vector
 
 from victorpy.native.split cimport Attribute, Page
 
+import os
+
 import numpy as np
 
 cdef extern from "Python.h":
@@ -58,9 +60,19 @@ for _power in range(1, LONGEST):
 _NAMING = ("class", "id", "role", "itemprop")
 
 
+cdef inline uint64_t spread(uint32_t code) noexcept nogil:
+    cdef uint64_t product = code * 0x9E3779B97F4A7C15ULL
+    return product ^ (product >> 29)
+
+cdef uint64_t SECRET = int.from_bytes(os.urandom(8), "little")
+cdef uint64_t[128] SPREAD  # of ASCII
+cdef int _code
+for _code in range(128):
+    SPREAD[_code] = spread(_code)
+
+
 cdef inline uint64_t mix(uint32_t code, int rank) noexcept nogil:
-    cdef uint64_t spread = code * 0x9E3779B97F4A7C15ULL
-    return (spread ^ (spread >> 29)) * POWERS[rank if rank < LONGEST else LONGEST - 1]
+    return (SPREAD[code] if code < 128 else spread(code)) * POWERS[rank if rank < LONGEST else LONGEST - 1]
 
 
 cdef inline uint32_t lower_of(uint32_t code, int kind, void *folded, Py_ssize_t at) noexcept:
@@ -463,6 +475,41 @@ cdef int count_piece(
     return 0
 
 
+cdef struct Groups:
+    vector[int64_t] slots   # numbers of groups plus one, at places that their hashes determine
+    vector[size_t] starts, ends
+    vector[uint64_t] hashes
+
+
+cdef int64_t group_of(Groups &groups, const char *texts, size_t start, size_t end) except -1:
+    """Return the number of the group with the same spelling, or that of a new group.
+
+    The hash depends on a secret number, so a page cannot contain texts chosen to have the same hash.
+    """
+    cdef size_t at = start, mask = groups.slots.size() - 1, slot
+    cdef uint64_t hash_value = SECRET, eight
+    cdef int64_t group
+    while at < end:
+        eight = 0
+        memcpy(&eight, texts + at, min(<size_t>8, end - at))
+        hash_value = (hash_value ^ eight) * 0x9E3779B97F4A7C15ULL
+        hash_value = (hash_value ^ (hash_value >> 32)) * (SECRET | 1)
+        at += 8
+    slot = (hash_value >> 20) & mask
+    while groups.slots[slot]:
+        group = groups.slots[slot] - 1
+        if groups.hashes[group] == hash_value and groups.ends[group] - groups.starts[group] == end - start and (
+            memcmp(texts + groups.starts[group], texts + start, end - start) == 0
+        ):
+            return group
+        slot = (slot + 1) & mask
+    groups.slots[slot] = <int64_t>groups.ends.size() + 1
+    groups.starts.push_back(start)
+    groups.ends.push_back(end)
+    groups.hashes.push_back(hash_value)
+    return <int64_t>groups.ends.size() - 1
+
+
 cdef tuple text_columns(
     Page page, const uint8_t[::1] flags, str title, str closing, in_link
 ):
@@ -478,7 +525,9 @@ cdef tuple text_columns(
     cdef Py_ssize_t at, start = 0, stop, begin, end
     cdef vector[uint64_t] hashes
     cdef vector[int64_t] owners
-    cdef vector[char] spelling
+    cdef vector[char] spellings  # of the first block of each group
+    cdef Groups groups
+    cdef size_t spelled = 0
     cdef Counted counted
     cdef const uint8_t[::1] piece_in_link = in_link.view(np.uint8)
     by_block, all_words = np.empty((10, count), dtype=np.int64), np.empty((6, count))
@@ -488,12 +537,14 @@ cdef tuple text_columns(
     cdef double[:, ::1] words = all_words
     cdef uint8_t[:, ::1] marks = all_marks
     cdef int64_t[::1] piece_start = starts_and_groups[:pieces], letter_group = starts_and_groups[pieces:]
-    cdef dict groups = {}
+    groups.slots.resize(2)
+    while groups.slots.size() < 2 * <size_t>count:
+        groups.slots.resize(2 * groups.slots.size())
     for block in range(count):
         stop = start + PyUnicode_GET_LENGTH(page.texts[block])
-        if <Py_ssize_t>spelling.size() < 5 * (stop - start):
-            spelling.resize(5 * (stop - start))
-        counted = Counted(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [0, 0, 0, 0], 0, False, 0, 0, 0, 0, False, False, True, False, spelling.data())
+        if spellings.size() < spelled + 5 * (stop - start):
+            spellings.resize(2 * spellings.size() + 5 * (stop - start))
+        counted = Counted(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [0, 0, 0, 0], 0, False, 0, 0, 0, 0, False, False, True, False, spellings.data() + spelled)
         last_piece = page.block_start[block + 1] - 1
         for piece in range(page.block_start[block], last_piece + 1):
             piece_start[piece] = begin = start + page.piece_offset[piece]
@@ -537,8 +588,9 @@ cdef tuple text_columns(
         words[1, block] = counted.link_words
         for row in range(4):
             words[2 + row, block] = counted.tokens[row]
-        key = PyBytes_FromStringAndSize(spelling.data(), counted.spelling - spelling.data())
-        letter_group[block] = groups.setdefault(key, len(groups))
+        letter_group[block] = group_of(groups, spellings.data(), spelled, counted.spelling - spellings.data())
+        if letter_group[block] + 1 == <int64_t>groups.ends.size():  # a new group
+            spelled = groups.ends[letter_group[block]]
         start = stop + 1
     return {
         "texts": page.texts,
