@@ -165,21 +165,29 @@ class Reached:
         self.seconds = {test: record.tests[test]["seconds"] for test, record in self._latest.items()}
 
     def tests(self, path: str, lines: Sequence[int], names: Sequence[str]) -> list[str]:
-        """Return the tests that reach lines of a file, the fastest first, at most `MOST_SECONDS` of them.
+        """Return the tests that reach lines of a file, at most `MOST_SECONDS` of them.
 
-        If no test reaches the lines, they run on import. Then return the tests of lines that mention a name.
+        The tests of the same package come first, and faster tests before slower ones. If no test reaches the lines,
+        they run on import. Then return the tests of lines that mention a name.
         """
         reaching = self._reaching(path, lines) or set(self._mentioning(path, names))
+        home = str(Path("tests", *Path(path).parts[1:2]).with_suffix("")) + "/"
+
+        def is_other(test: str) -> bool:
+            return not test.startswith((home, path))
+
         chosen, total = list[str](), 0.0
-        for test in sorted(reaching, key=self.seconds.__getitem__):
+        for test in sorted(reaching, key=lambda test: (is_other(test), self.seconds[test])):
             total += self.seconds[test]
             if total > MOST_SECONDS and chosen:
                 break
             chosen.append(test)
+
         # Tests of one file run together, so that their shared fixtures are made once.
-        return sorted(
-            chosen, key=lambda test: (self.seconds[test] > 0.1, self.seconds[test] > 1, test.partition("::")[0])
-        )
+        def order(test: str) -> tuple[bool, bool, bool, str]:
+            return is_other(test), self.seconds[test] > 0.1, self.seconds[test] > 1, test.partition("::")[0]
+
+        return sorted(chosen, key=order)
 
     def _reaching(self, path: str, lines: Sequence[int]) -> set[str]:
         return {
