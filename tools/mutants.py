@@ -4,9 +4,9 @@
 
 The first call copies the checkout to build/mutants and records which lines every test reaches, one directory after the
 other. Later calls record only the test files that changed, or that an interrupted call did not reach; lines of victorpy
-that have moved keep their tests. Each bug is planted in the copy, and the tests that reach its line run, those of
-its package first, until one fails or the seconds for a bug are over. A bug that no test reaches counts as missed, and a bug that
-makes a test hang counts as caught.
+that have moved keep their tests. Each bug is planted in the copy, and the tests that reach its line run, those of its
+package first, until one fails or the seconds for a bug are over. A bug that no test reaches counts as missed, and a bug
+that makes a test hang counts as caught.
 """
 
 from __future__ import annotations
