@@ -1,5 +1,6 @@
 """The plan of a run: every process receives it, and its identity contains what determines the output."""
 
+import io
 import json
 import pickle
 from dataclasses import replace
@@ -9,6 +10,7 @@ import pytest
 
 from victorpy import Cleaner
 from victorpy.batch import plan as plan_module
+from victorpy.batch.local.run import run_plan
 from victorpy.batch.plan import Dedup, Limits, Plan
 from victorpy.batch.sources import ReadOptions
 from victorpy.commands import Arguments, Parser, _names_many_pages, clean
@@ -148,3 +150,16 @@ def test_each_option_changes_one_setting(options, change):
 )
 def test_server_of_workers_starts_early_for_many_pages(arguments, expected):
     assert _names_many_pages(arguments.split()) is expected
+
+
+@pytest.mark.parametrize(("most", "sizes"), [(6, [6, 3]), (5, [3, 3, 3]), (3, [3, 3, 3]), (9, [9])])
+def test_part_has_as_many_whole_groups_as_fit(tmp_path, monkeypatch, most, sizes):
+    monkeypatch.setattr("victorpy.batch.inputs.GROUP_FILES", 3)
+    for number in range(9):
+        (tmp_path / f"{number}.html").write_text(f"<p>Tea {number}")
+    plan = Plan((str(tmp_path),), tmp_path / "out", "jsonl", method=Method("everything"), shard_records=most)
+    summary = run_plan(plan, io.StringIO(), guarded=False)
+    parts = [path.read_text().splitlines() for path in sorted((tmp_path / "out").glob("*.jsonl")) if "-" in path.name]
+    assert [len(lines) for lines in parts] == sizes
+    assert [json.loads(line)["text"] for lines in parts for line in lines] == [f"Tea {number}\n" for number in range(9)]
+    assert summary["pages"] == 9

@@ -537,3 +537,14 @@ def test_sums_over_ancestors_are_sums_over_the_blocks_in_them(columns: Columns, 
         inside = [other.index for other in columns.blocks if element <= other.element < elements.stop[element]]
         expected.append(sum(columns.words[inside]))
     assert columns.element_sum(columns.words, columns.ancestor(levels)).tolist() == expected
+
+
+WITHIN = {"p": ["a"], "h3": ["Tea"], "class-header": ["Tea"], "li": ["hot"], "nav": []}
+
+
+@pytest.mark.parametrize("tags", [0, 70])  # more than 64 tags do not fit into the bits of an integer
+def test_blocks_within_tags_however_many_tags_a_page_has(tags: int, default_config: Config) -> None:
+    others = "".join(f"<x{number}>t</x{number}>" for number in range(tags))
+    columns = page(f"<p>a</p>{others}<h3>Tea</h3><ul><li>hot</ul>", default_config)
+    found = {name: [columns.texts[block] for block in np.flatnonzero(columns.within(name))] for name in WITHIN}
+    assert found == WITHIN

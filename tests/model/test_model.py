@@ -1,6 +1,7 @@
 """Model directories: written atomically, and verified before any file is opened."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -104,7 +105,8 @@ def test_meta_lists_the_files_and_describes_the_training(saved, pages):
     assert sum(meta["training"]["labels"].values()) == meta["training"]["blocks"]
     assert len(meta["training"]["data-sha256"]) == 64
     assert 0.5 < meta["training"]["scores"]["label_accuracy"] <= 1
-    assert set(meta["versions"]) >= {"victorpy", "python-crfsuite", "numpy"}
+    versions = meta["versions"]
+    assert all(re.match(r"\d+\.\d+", versions[name]) for name in ("victorpy", "python-crfsuite", "numpy"))
 
 
 @pytest.mark.parametrize("config", ["crf", "cleaneval"])

@@ -11,7 +11,7 @@ from support.sitepages import BLOCKS, document
 from victorpy.cleaner import read_document
 from victorpy.description.record import describe
 from victorpy.document import Label, Labelling
-from victorpy.labellers.spans import PART_END, SENTENCE_END, join_kept, split_text
+from victorpy.labellers.spans import PART_END, SENTENCE_END, join_kept, link_cuts, split_text
 from victorpy.methods import load_method
 from victorpy.outputs import OUTPUTS, CleanPage
 from victorpy.outputs.anno import read_anno
@@ -184,3 +184,19 @@ def test_scripts_without_spaces_are_joined_without_spaces():
     text = page.blocks[0].text
     spans = join_kept(text, split_text(text, SENTENCE_END), [True, False, True])
     assert page.blocks[0].keeping(spans).text == "一。三。"
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "cuts"),
+    [
+        ("<a href=/>Home</a><a href=/tea>Tea</a><a href=/green>Green</a>", [4, 8]),
+        ("<a href=/>Home</a> <a href=/tea>Tea</a>", []),  # too few parts for a row
+        ("<a href=/>Home</a> or <a href=/tea>tea</a> or <a href=/green>green</a>", []),  # a sentence
+        ("<a href=/>Home</a> <a href=/tea>Tea</a> is <a href=/hot>hot</a>", [4, 8, 11]),
+        ("<a href=/>Home</a> <a href=/tea>Tea</a> is <b>hot</b>", []),  # half of the parts are links
+        ("<b>Home</b> <b>Tea</b> <b>Green</b>", []),
+    ],
+)
+def test_rows_of_links_are_cut_between_links(paragraph, cuts):
+    page = document(f"<p>{paragraph}</p>")
+    assert link_cuts(page, page.blocks[0]) == cuts
