@@ -281,6 +281,25 @@ def test_errors_in_the_background_are_raised():
         draw_until_it_is_there()
 
 
+@pytest.mark.parametrize(
+    ("width", "rows"),
+    [
+        (28, ["words 1  links 2  lines 3", "dots 4"]),  # as many as fit, in columns of equal width
+        (27, ["words 1  links 2", "lines 3  dots 4"]),
+        (9, ["words 1", "links 2", "lines 3", "dots 4"]),
+        (6, ["word", "link", "line", "dots"]),
+    ],
+)
+def test_features_other_than_0_are_shown_in_columns(width, rows):
+    values = {"words": "1", "none": "0", "links": "2", "lines": "3", "less": "0.0", "dots": "4"}
+    session = session_of(MENU)
+    pane = FactsPane(session, lambda document: [values] * len(session))
+    pane.draw(width, 90)
+    pane._work.result(30)
+    drawn = [text_of(row).rstrip() for row in pane.draw(width, 90)]
+    assert drawn[drawn.index("features other than 0") + 1 :] == rows
+
+
 def test_help_scrolls_to_its_end_and_back(tmp_path):
     app = app_of(menu(), tmp_path)
     for key in ("?", "page down"):  # typed faster than the help is drawn

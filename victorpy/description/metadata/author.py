@@ -150,7 +150,7 @@ def names_in_byline(pieces: Iterable[str], handles: bool = False) -> list[str]:
 
     >>> names_in_byline(["Written by", "Zoë Müller", "and", "Jan de Vries", "May 17, 2024", "Read More"])
     ['Zoë Müller', 'Jan de Vries']
-    >>> names_in_byline(["tea_lover42", "Joined in May"], handles=True), names_in_byline(["3 min read"])
+    >>> names_in_byline(["tea_lover42", "Joined in May"], handles=True), names_in_byline(["tea_lover42"])
     (['tea_lover42'], [])
     """
     names: list[str] = []
