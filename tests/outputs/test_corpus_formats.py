@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,19 @@ def test_formats_together_in_files_and_tables(pages):
     assert ended.returncode == 0, ended.stderr
     (part,) = (pages / "out.jsonl").glob("part*")
     assert json.loads(part.read_text())["markdown"].endswith("Tea a is hot. \\< it is cold\n")
+
+
+@pytest.mark.parametrize(
+    ("address", "declared", "expected"),
+    [
+        ("http://a.example/", "http://b.example/", "http://a.example/"),
+        ("", "http://b.example/", "http://b.example/"),
+        ("", "", "tea.html"),
+    ],
+)
+def test_tei_points_to_the_address_of_the_page_or_else_to_its_file(address, declared, expected):
+    page = page_of("<p>Tea", metadata=Metadata("Tea", url=declared))
+    page = replace(page, document=replace(page.document, url=address, source="tea.html"))
+    pointer = etree.fromstring(page.to("tei").encode()).find(".//{*}ptr")
+    assert pointer is not None
+    assert pointer.get("target") == expected
