@@ -15,6 +15,7 @@ from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.outputs.csv import csv_row
 from victorpy.outputs.markdown import front_matter, render_markdown
 from victorpy.outputs.structure import Structure
+from victorpy.outputs.tables import without_controls
 from victorpy.outputs.xml import CORPUS, Header, write_tei
 
 Writer = Callable[[DocView, CleanPage], str]
@@ -60,7 +61,7 @@ def record_output(
 
 def write_json(record: DocView, page: CleanPage) -> str:
     """Write a line of JSON."""
-    return json.dumps(record.fields(), ensure_ascii=False) + "\n"
+    return without_controls(json.dumps(record.fields(), ensure_ascii=False)) + "\n"
 
 
 def write_markdown(record: DocView, page: CleanPage) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from victorpy.document import Document, Elements, Label
 from victorpy.outputs.base import Segment, safe_link
+from victorpy.outputs.tables import without_controls
 
 # Where scripts that load images late keep the address. A set of addresses has the largest image.
 _SETS = ("data-lazy-srcset", "data-srcset", "srcset")
@@ -160,7 +161,7 @@ def _image(element: int, document: Document) -> Image | None:
         href = ""  # it leads to the same image or to the page about it
     is_embedded = "data-embed" in attributes
     text = attributes.get("title") if is_embedded else attributes.get("alt")
-    alt = " ".join((text or "").split())
+    alt = " ".join(without_controls(text or "").split())
     return Image(element, safe, alt, safe_link(href, document.base_url) if href else "", is_embedded)
 
 

@@ -36,7 +36,7 @@ def render_label_studio(page: CleanPage) -> str:
         "anno": write_anno(replace(page, features=())),
     }
     task = {"data": data, "predictions" if page.by_method else "annotations": [{"result": results}]}
-    return json.dumps([task], ensure_ascii=False, indent=1) + "\n"
+    return json.dumps([task], indent=1) + "\n"
 
 
 def _range(number: int, text: str, label: Label) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from victorpy.outputs.base import CleanPage, Segment, facts, output
 from victorpy.outputs.html import MarkupWriter, start_tag
 from victorpy.outputs.images import Image
 from victorpy.outputs.structure import Place, Places, Structure
-from victorpy.outputs.tables import Cell, Table
+from victorpy.outputs.tables import Cell, Table, without_controls
 
 _TEI = "http://www.tei-c.org/ns/1.0"
 _NEXT_DIVISION = "</div>\n<div>\n"
@@ -104,7 +104,7 @@ def write_tei(header: Header, structure: Structure) -> str:
 
 
 def _element(tag: str, text: str, **attributes: str) -> str:
-    return f"{start_tag(tag, attributes)}{html.escape(text, quote=False)}</{tag}>"
+    return f"{start_tag(tag, attributes)}{html.escape(without_controls(text), quote=False)}</{tag}>"
 
 
 def _address(url: str) -> str:
