@@ -11,9 +11,9 @@ from support.batchpages import page, url
 import victorpy
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.names import LONGEST_PART, Names, fold, safe_place
-from victorpy.batch.outcome import Counts, Outcome, PageCleaner
+from victorpy.batch.outcome import Counts, Outcome, PageCleaner, failure
 from victorpy.batch.plan import Plan
-from victorpy.batch.record import Record, Status
+from victorpy.batch.record import Kind, Problem, Record, Status
 from victorpy.methods import Method
 
 HOSTILE = [
@@ -184,3 +184,9 @@ def test_charset_of_the_plan_overrides_that_of_the_record(given, declared, writt
     )
     outcome = PageCleaner(Plan(method=Method("everything"), content_type=content_type)).clean(record)
     assert outcome.text.strip() == text
+
+
+def test_record_that_was_never_read_has_no_size_and_digest():
+    outcome = failure(Problem(Kind.READ, "it is gone"))
+    assert (outcome.status, outcome.kind, outcome.reason) == (Status.FAILED, Kind.READ, "it is gone")
+    assert (outcome.size, outcome.digest) == (0, "")
