@@ -73,7 +73,8 @@ def small_page() -> CleanPage:
     """Return a small page with its metadata.
 
     Some libraries are imported, and some models loaded, when they are first needed. After this call, they do not count
-    for the deadline and the memory limit of the first record.
+    for the deadline and the memory limit of the first record. Only dateparser is left to the first page that needs it,
+    since it takes half a second and few pages have such dates.
     """
     return load_method("everything").document(_SMALL_PAGE, metadata=True)
 
