@@ -29,6 +29,13 @@ cdef extern from *:
     #define INLINE inline
     #endif
 
+    // Load data into the cache before it is needed.
+    #ifdef __GNUC__
+    #define PREFETCH(PLACE) __builtin_prefetch(PLACE)
+    #else
+    #define PREFETCH(PLACE)
+    #endif
+
     const int MOST_LEAVES = 64, LEAF_BITS = 6, MOST_WORDS = 8;
 
     struct Spread {  // the bits of each byte, as the lowest bits of eight bytes
@@ -182,6 +189,7 @@ cdef extern from *:
     }
     """
     enum: MOST_WORDS
+    void PREFETCH(const void *place) noexcept nogil
     void add_oblivious(
         const float *matrix, ptrdiff_t blocks, const int32_t *features, const float *borders, int depth,
         ptrdiff_t trees, const double *leaves, ptrdiff_t classes, double *sums, int32_t *leaf_of
@@ -280,6 +288,9 @@ def look_up(const uint64_t[::1] hashes, const uint64_t[::1] known, const double[
     cdef uint64_t token
     if size:
         for i in range(count):
+            if i + 16 < count:
+                PREFETCH(&starts[hashes[i + 16] >> shift])
+                PREFETCH(&known[min(starts[hashes[i + 8] >> shift], size - 1)])
             token = hashes[i]
             row = starts[token >> shift]
             while row < size and known[row] < token:
