@@ -501,7 +501,7 @@ HOSTS = ["courier.example", "shop.example"] * 20
 def spill(inputs, directory, progress):
     plan = Plan((str(inputs),))
     with Here(partial(start_worker, plan, is_guarded=False)) as pool:
-        Sites(plan, directory, progress, pool).spill(None, in_bytes=False)
+        Sites(plan, directory, progress, pool).spill()
 
 
 @pytest.mark.parametrize(("options", "changes"), [((), 10), (("--site-key", "host"), 4)])

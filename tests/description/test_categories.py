@@ -316,7 +316,7 @@ def test_settings_are_checked():
         Settings(terms=0)
 
 
-@pytest.mark.parametrize("method", ["crf", "everything"])
+@pytest.mark.parametrize("method", ["default", "everything"])
 def test_train_and_predict(folders, tmp_path, method):
     model = tmp_path / "new" / "topics.model"
     trained = categories("train", folders, "-o", model, "--method", method, "-k", 3, "--folds", 3)
