@@ -1,6 +1,7 @@
 """Test the commands: output, errors and exit codes, in real processes where that matters."""
 
 import fcntl
+import gzip
 import json
 import os
 import pty
@@ -375,6 +376,15 @@ def test_progress_is_shown_only_on_a_terminal(model):
 @pytest.mark.parametrize("arguments", [[PAGE], [PAGE, OTHER_PAGE, "--quiet"]], ids=["one page", "quiet"])
 def test_no_progress_for_one_page_or_when_quiet(model, arguments):
     assert stderr_on_a_terminal("--model", model, *arguments) == b""
+
+
+@pytest.mark.slow
+def test_ending_of_the_output_decides_how_a_single_page_is_written(tmp_path):
+    clean_process(PAGE, "-o", tmp_path / "page.md")
+    assert (tmp_path / "page.md").read_text().startswith("# ")
+    clean_process(PAGE, "-o", tmp_path / "rows.jsonl.gz")
+    (part,) = (tmp_path / "rows.jsonl.gz").glob("part-*.jsonl.gz")
+    assert json.loads(gzip.decompress(part.read_bytes()))["status"] == "kept"
 
 
 # learn

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from victorpy import Cleaner, Parts, load_config, read_document
+from victorpy import Cleaner, Parts, clean, load_config, read_document
 from victorpy.base.resources import shipped
 from victorpy.columns import NEAR, Columns
 from victorpy.document import Role
@@ -423,3 +423,12 @@ def test_records_share_their_parent_tag_and_class():
     assert inputs["record.date"][1] == inputs["record.reply"][1] == inputs["record.with-prose"][1] == 1
     assert inputs["page.comment"][0] == inputs["page.records"][0] == pytest.approx(inside / total)
     assert inputs["page.dates"][0] == 2
+
+
+def test_text_in_an_element_named_references_is_the_page_if_it_is_most_of_it():
+    text = "Tea is made by pouring hot water over the leaves of the tea bush, and it is drunk all over the world. "
+    page = f"<div class='references'><h1>Tea</h1><p>{text * 3}</p><p>{text * 2}</p></div>"
+    assert clean(page, exclude="notes") == clean(page)
+    page = f"<h1>Tea</h1><p>{text * 3}</p><div class='references'><p>{text}</p></div>"
+    assert text.strip() in clean(page, exclude="notes").split("\n\n")[1]
+    assert len(clean(page, exclude="notes")) <= len(clean(page))

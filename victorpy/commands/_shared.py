@@ -213,8 +213,9 @@ def filters_of(arguments: Arguments) -> Filters:
 
 
 def format_of(arguments: Arguments) -> str:
-    """Return the format with its parameters."""
-    name: str = arguments.format or "text"
+    """Return the format with its parameters. If none is given, the ending of the output may name it."""
+    ending = Path(getattr(arguments, "output", None) or "").suffix
+    name: str = arguments.format or {".md": "markdown", ".html": "html"}.get(ending, "text")
     if not arguments.front_matter:
         return name
     if name != "markdown":

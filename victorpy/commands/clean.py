@@ -240,7 +240,7 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
         raise DataError(f"{target}: texts are not compressed; choose a name without {path.suffix}, or --to jsonl.gz")
     joins_always = is_plain and not output.is_titled and not any(output.around)  # whatever the name
     is_one_file = sink_name(target) is None or sink_name(target) == "jsonl" == output.suffix.lstrip(".")
-    if is_single or (output.joins and is_one_file and (path.suffix or joins_always)):
+    if is_one_file and (is_single or (output.joins and (path.suffix or joins_always))):
         return None
     if path.suffix and not sink_name(target):
         if path.exists():

@@ -33,6 +33,7 @@ _BEFORE_HEADLINE, _AFTER_HEADLINE = 3, 10  # blocks between which a byline is ex
 _FIGURE_WORDS = 40  # of a figure, beside those of its caption
 _FEWEST_WORDS = 30  # of a text that can have comments
 _SURE_COMMENTS = 2.0  # mean log-odds of comments, weighted by prose; less sure ones may be the posts of a thread
+_MOST_NOTES = 0.5  # words of kept notes, relative to all kept words; more of them are a reference manual
 _MOST_TAGS = 0.3  # words of kept tags, relative to all kept words; more of them are the entries of a list
 _MOST_COMMENTS = 0.7  # words of kept comments, relative to the other kept words; more comments are the page itself
 
@@ -213,6 +214,7 @@ def by_rules(page: Columns, is_kept: Flags, known: Mapping[Role, Flags] = Mappin
     is_headline = (blocks == page.headline) & has_headline(page)
     is_named = {role: levels < NEAR for role, levels in near.items()}
     is_close = {role: levels < _CLOSE for role, levels in near.items()}
+    is_note = is_named[Role.NOTE] & (words[is_kept & is_named[Role.NOTE]].sum() <= _MOST_NOTES * words[is_kept].sum())
     is_short = words <= 20
     is_after = np.cumsum((is_kept & (words >= LONG))[::-1])[::-1] == 0  # after the text
     is_tagged = is_close[Role.TAGS] & (link_share > 0.5)
@@ -224,7 +226,7 @@ def by_rules(page: Columns, is_kept: Flags, known: Mapping[Role, Flags] = Mappin
         Role.CAPTION: is_close[Role.CAPTION] & _beside_pictures(page),
         Role.HEADLINE: is_headline,
         Role.SUBTITLE: is_close[Role.SUBTITLE] & is_below_headline & (words >= 4) & (words <= 70),
-        Role.NOTE: is_named[Role.NOTE],
+        Role.NOTE: is_note,
         Role.COMMENT: find_comments(page, is_kept),
         Role.LEGAL: is_named[Role.LEGAL] | (text_marks(page, "legal", blocks) & (words < 60) & ~is_kept),
         Role.BYLINE: find_bylines(page, is_kept),

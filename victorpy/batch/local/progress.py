@@ -82,7 +82,7 @@ class Progress:
         self.log("start", total=self.total, unit=self._unit)
         is_long = self.total is not None and (self.total > FEW_PAGES or not self._every_page)
         if self._is_shown and is_long and not self._has_bar:
-            self._stream.write(f"clean: reading {self.total:,} {self._unit}\n")
+            self._stream.write(f"clean: reading {self.total:,} {self._unit if self.total != 1 else self._unit[:-1]}\n")
             self._stream.flush()
 
     def advance(self, statuses: Mapping[str, int], size: int, read: int) -> None:
