@@ -31,7 +31,7 @@ _TYPE = re.compile(rf"(?<![a-zA-Z])({'|'.join(_TYPES)})(?![a-zA-Z])")
 
 @lru_cache(maxsize=10_000)
 def box_type(name: str) -> str:
-    """Return GitHub's type of a box with this class, or an empty string if it is no box.
+    """Return GitHub's type of a box with this class, or an empty string if it is not a box.
 
     >>> box_type("admonition danger"), box_type("callout"), box_type("note-list")
     ('CAUTION', 'NOTE', '')
