@@ -122,6 +122,7 @@ SHAPES: dict[str, Shape] = {
     "200 lists": nested("<ul><li>", "<p>x", depth=200),
     "250 divs": nested("<div>", "<p>x", depth=250),
     "2000 listings": nested("<pre>", "<pre>x</pre>", depth=2000),
+    "groups of 400 short quotes": repeat("<q>" * 400 + " tea" + "</q>" * 400),
     "250 b": nested("<b>", "x<i>y</i> ", depth=250),
     "250 links": nested("<a href=x>", "x<i>y</i> ", depth=250),
     "250 different tags": lambda size: "".join(f"<x{n}>" for n in range(250)) + "<p>x" * (size // 4),

@@ -20,6 +20,7 @@ _LINES = re.compile(r"(?<!\S)(?:linenums|code-lines)(?!\S)")
 _BLOCK_STYLE = re.compile(r"white-space\s*:\s*pre|display\s*:\s*block")
 _BUTTONS = frozenset(["button", "clipboard-copy"])
 _MAX_LEVELS = 6
+_DEEPEST_QUOTE = 3  # deeper quotes have no marks, since searching their texts takes long
 _QUOTATION_MARKS = "\"'“”„‘’‚«»‹›「『"
 _SETS = ("srcset", "data-srcset", "data-lazy-srcset")
 _PLAYER = re.compile(
@@ -104,12 +105,16 @@ def mark_media(root: etree._Element) -> None:
 
 def write_quotation_marks(root: etree._Element) -> None:
     """Write the quotation marks that browsers show around a ``<q>``, unless the page has them already."""
+    depth_of: dict[etree._Element, int] = {}
     for quote in root.iter("q"):
-        text = "".join(map(str, quote.itertext())).strip()
-        if not text or text[0] in _QUOTATION_MARKS:
+        outer = next(quote.iterancestors("q"), None)
+        depth = depth_of[quote] = 0 if outer is None else depth_of[outer] + 1
+        if depth > _DEEPEST_QUOTE:
             continue
-        is_inner = next(quote.iterancestors("q"), None) is not None
-        first, last = "‘’" if is_inner else "“”"
+        first_text = next((text for text in map(str, quote.itertext()) if not text.isspace()), "").lstrip()
+        if not first_text or first_text[0] in _QUOTATION_MARKS:
+            continue
+        first, last = "‘’" if depth else "“”"
         quote.text = first + (quote.text or "")
         if len(quote):
             quote[-1].tail = (quote[-1].tail or "") + last

@@ -137,7 +137,7 @@ def _net_width(config: Config) -> int:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The trained evidence, and its findings on the training pages, if they are wanted.
+    """The trained evidence, and its findings on the training pages if they were requested.
 
     The log-odds of a page come from trees that were not trained on its site. So the next stage is trained on log-odds
     like those of new pages.
