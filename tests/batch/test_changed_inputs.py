@@ -245,6 +245,10 @@ def test_plain_run_mends_its_texts(tmp_path):
     ended = clean(*command, "--favor", "recall", cwd=tmp_path)
     assert b"unchanged" not in ended.stderr  # other settings
     assert names_in(tmp_path / "out" / ".victor")[0].startswith(".")
+    (tmp_path / "out" / "c.txt").write_text("changed by hand")
+    ended = clean(*command, "--format", "markdown", cwd=tmp_path)
+    assert b"the texts of the last run (text) are replaced" in ended.stderr
+    assert tree_of_texts(tmp_path / "out").keys() == {"A.txt", "a.md", "c.txt", "c.md", "mine.txt"}
     clean(tmp_path / "in" / "c.html", "-o", "one/", cwd=tmp_path)
     assert names_in(tmp_path / "one") == ["c.txt"]  # a single page leaves no record
 

@@ -83,18 +83,21 @@ def signal_myself(number=signal.SIGTERM):
 @pytest.mark.parametrize("to", ["folder", "jsonl", "jsonl.gz", "jsonl.zst", "parquet", "warc.gz"])
 def test_finished_pages_are_written_and_resumed(archive, tmp_path, to):
     run(archive, tmp_path / "whole", to)
-    for at, safe in ((6, 5), (9, 13), (1, 13)):
-        assert f"stopped: {safe} pages are safe in " in run(archive, tmp_path / "out", to, signal_myself, at)
+    for at, written, kept in ((6, 0, 5), (9, 8, 5), (1, 8, 5)):
+        said = run(archive, tmp_path / "out", to, signal_myself, at)
+        assert f"stopped: {written} pages are written to {tmp_path / 'out'}, and {kept} more are kept in " in said
         assert not list(tmp_path.rglob("*.tmp"))
     run(archive, tmp_path / "out", to)
     assert tree(tmp_path / "out") == tree(tmp_path / "whole")
 
 
-@pytest.mark.parametrize(("options", "safe"), [({"dedup": Dedup("fingerprint")}, 17), ({"by_site": True}, 17)])
-def test_other_runs_resume_too(archive, tmp_path, options, safe):
+@pytest.mark.parametrize(
+    ("options", "written", "kept"), [({"dedup": Dedup("fingerprint")}, 0, 17), ({"by_site": True}, 16, 1)]
+)
+def test_other_runs_resume_too(archive, tmp_path, options, written, kept):
     run(archive, tmp_path / "whole", "jsonl", **options)
     said = run(archive, tmp_path / "out", "jsonl", signal_myself, 18, **options)
-    assert f"stopped: {safe} pages are safe" in said
+    assert f"stopped: {written} pages are written to {tmp_path / 'out'}, and {kept} more are kept in " in said
     run(archive, tmp_path / "out", "jsonl", **options)
     assert tree(tmp_path / "out") == tree(tmp_path / "whole")
 
@@ -255,7 +258,8 @@ def test_signals_stop_a_run_with_workers(hanging, tmp_path, number, to_all):
     (os.killpg if to_all else os.kill)(process.pid, number)
     code, stderr = ended(process)
     assert code == 128 + number
-    assert stderr.splitlines()[-1].endswith(f"120 pages are safe in {tmp_path}; run the same command to resume")
+    where = f"80 pages are written to {tmp_path}, and 40 more are kept in {tmp_path}/.segments"
+    assert stderr.splitlines()[-1].endswith(f"{where}; run the same command to resume")
     assert clean(*options, "-j", 2, "--timeout", 1, "-o", tmp_path).returncode == 1
     assert tree(tmp_path) == tree(whole)
 

@@ -393,14 +393,18 @@ def test_model_is_marked_on_its_training_data(tmp_path):
 
 
 @pytest.mark.slow
-def test_model_with_unknown_training_data_is_marked_too(tmp_path, two_sites):
+def test_model_knows_the_pages_it_was_trained_on(tmp_path, two_sites):
     (tmp_path / "my.conf").write_text("include cleaneval\ncrf-param-max_iterations: 2\n")
     model = tmp_path / "mine"
     assert victor("learn", "-q", "-c", tmp_path / "my.conf", ROOT / "data" / "forum", "-o", model).returncode == 0
-    _, scores = run(str(model), f"cleaneval:{two_sites}")
-    (result,) = scores["results"]
-    assert (result["method"], result["trained_on"]) == (str(model), None)
+    _, scores = run(str(model), f"cleaneval:{two_sites}", f"anno:{ROOT / 'data' / 'forum'}")
+    by_set = {result["data"]: result["trained_on"] for result in scores["results"]}
+    assert by_set == {"cleaneval": False, "anno": True}
+    scores["results"][0]["trained_on"] = None  # as for a model that does not record its pages
     assert f"{model} ?" in to_markdown(comparison.report(scores))
+
+
+PARENT = {"training": {"data": ["wcxb:dev"]}}
 
 
 @pytest.mark.parametrize(
@@ -410,11 +414,16 @@ def test_model_with_unknown_training_data_is_marked_too(tmp_path, two_sites):
         ("mine", {"training": {"data": ["wcxb:test"]}}, False),
         ("mine", {"training": {}}, None),
         ("mine", {}, None),
+        ("mine", {"training": {"fingerprints": ["a", "b"]}}, True),
+        ("mine", {"training": {"fingerprints": ["a"], "data": ["wcxb:test"]}}, False),
+        ("mine", {"training": {"fingerprints": [], "chosen": "adapted", "parent": PARENT}}, True),
+        ("mine", {"training": {"fingerprints": [], "chosen": "trees from scratch", "parent": PARENT}}, False),
+        ("mine", {"training": {"fingerprints": [], "chosen": "adapted", "parent": {}}}, None),
         ("cleaneval", {"training": {}}, False),
     ],
 )
 def test_known_training_data(model, meta, expected):
-    assert was_trained_on(model, meta, "wcxb:dev") is expected
+    assert was_trained_on(model, meta, "wcxb:dev", ["b", "c"]) is expected
 
 
 # Names

@@ -20,6 +20,10 @@ from victorpy.model.store import save_model
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_anno, load_progress, write_anno
 from victorpy.sites.grouping import SITE_KEY
+from victorpy.sites.style_tree import page_fingerprint
+
+MOST_LISTED = 10_000
+"""Maximum number of training pages that a model lists."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ def describe_training(
     digest = hashlib.sha256()
     for text in sorted(write_anno(page) for page in pages):
         digest.update(text.encode())
+    fingerprints = sorted(page_fingerprint(page.document) for page in pages)
     gold_labels = [label for page in known for label in page.labels]
     predicted = [label for page in known for label in labeller.label(page.document).labels]
     pairs = list(zip(predicted, gold_labels, strict=True))
@@ -98,6 +103,7 @@ def describe_training(
         "blocks": sum(len(page.labels) for page in pages),
         "labels": dict(sorted(Counter(map(str, gold_labels)).items())),
         "data-sha256": digest.hexdigest(),
+        "fingerprints": fingerprints if len(pages) <= MOST_LISTED else None,
         "scores": {
             "label_accuracy": round(right / max(len(pairs), 1), 6),
             "content_accuracy": round(right_content / max(len(pairs), 1), 6),

@@ -26,6 +26,7 @@ from victorpy.document import Document, Elements, Label
 from victorpy.errors import DataError, VictorError
 from victorpy.labellers.base import Labels
 from victorpy.methods import CONFIG, Method, load_methods
+from victorpy.model.choice import ADAPTED, UNCHANGED
 from victorpy.model.parts import AS_LABELLED
 from victorpy.model.store import find_model
 from victorpy.outputs import OUTPUTS, CleanPage
@@ -46,6 +47,7 @@ from victorpy.research.scores import (
 from victorpy.research.site_runs import Plan, Shares, cut_key, share_out
 from victorpy.research.statistics import compare, interval, mean
 from victorpy.sites.grouping import SITE_KEY
+from victorpy.sites.style_tree import page_fingerprint
 
 __all__ = ["DataSet", "Method", "Plan", "compare_methods", "load_methods", "open_sets", "summarise_comparison"]
 
@@ -274,7 +276,8 @@ class Ruler:
                 if cut not in self._labels:
                     self._labels[cut] = gold_labels(self._gold, output.page.document, method.config)
                 blocks = BlockCounts.of(output.page.labels, self._labels[cut])
-        return PageResult(*self._page, scores, counts, blocks, method.name, error=output.error)
+        fingerprint = page_fingerprint(output.page.document) if output.page else ""
+        return PageResult(*self._page, scores, counts, blocks, method.name, error=output.error, fingerprint=fingerprint)
 
     def _count_values(self, kept: list[str]) -> Score | None:
         if self._values is None:
@@ -292,16 +295,25 @@ def training_sets(model: str, sets: Sequence[str]) -> list[str]:
     return [data for data in sets if was_trained_on(model, meta, data)]
 
 
-def was_trained_on(model: str, meta: Mapping[str, Any], data: str) -> bool | None:
-    """Whether a model was trained on a data set; None if its training data is not recorded.
+def was_trained_on(model: str, meta: Mapping[str, Any], data: str, pages: Iterable[str] = ()) -> bool | None:
+    """Whether a model was trained on a data set or on some of its pages; None if its training data is not recorded.
+
+    `pages` are fingerprints. An adapted model was also trained on the pages of the model that it comes from.
 
     >>> meta = {"training": {"data": ["wcxb", "cleaneval:dev"]}}
     >>> [was_trained_on("my", meta, data) for data in ("wcxb:dev", "wcxb:test", "cleaneval:final", "wcxb:wcxb")]
     [True, False, False, True]
     """
-    recorded = meta.get("training", {}).get("data")
+    training = meta.get("training", {})
+    recorded, fingerprints, parent = (training.get(name) for name in ("data", "fingerprints", "parent"))
+    if isinstance(fingerprints, list) and not set(pages).isdisjoint(map(str, fingerprints)):
+        return True
+    if isinstance(parent, dict) and training.get("chosen") in {ADAPTED, UNCHANGED}:
+        of_parent = was_trained_on("", {"training": parent.get("training") or {}}, data, pages)
+        if of_parent is not False:
+            return of_parent
     if not recorded or not isinstance(recorded, list):
-        recorded = TRAINED_ON.get(model)
+        recorded = [] if isinstance(fingerprints, list) else TRAINED_ON.get(model)
     if recorded is None:
         return None
     kind, _, name = data.partition(":")
@@ -329,7 +341,13 @@ def summarise_comparison(
         trained_on[method.name] = None
         if method.is_trained:
             meta = read_meta(find_model(method.model_name))
-            trained_on[method.name] = {data.name: was_trained_on(method.model_name, meta, data.source) for data in sets}
+            rows = [row for site in compared for row in site.rows if row.method == method.name]
+            trained_on[method.name] = {
+                data.name: was_trained_on(
+                    method.model_name, meta, data.source, [row.fingerprint for row in rows if row.data == data.name]
+                )
+                for data in sets
+            }
         row = {"method": method.name, "needs": method.kind, "run_as": method.run_as}
         summary["methods"].append(row | {"trained_on": trained_on[method.name]})
     for data in sets:

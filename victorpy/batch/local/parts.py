@@ -126,6 +126,11 @@ class PartWriter:
         self._records = store.counts.pages
         self._parts: deque[_Part] = deque()
 
+    @property
+    def written(self) -> int:
+        """Number of records in the output. The texts of a folder are there before their part is."""
+        return self._records if isinstance(self._sink, Folder) else self._store.counts.pages
+
     def add(self, segment: Segment) -> None:
         """Add the next segment to the part, or to a new one if the part would have too many records."""
         pages = segment.tally["pages"]

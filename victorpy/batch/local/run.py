@@ -126,6 +126,7 @@ class _Run:
     """Sites that lose many pages as replicas."""
     cpu: float = 0.0
     """Seconds of CPU that workers have taken."""
+    writer: PartWriter | None = None
 
     # A run for a function that receives the texts.
 
@@ -205,28 +206,33 @@ class _Run:
             store.give_back()
             raise
         except KeyboardInterrupt:
-            self.progress.say(
-                f"stopped: {safe_pages(store):,} pages are safe in {directory}; run the same command to resume"
-            )
+            self.progress.say(f"stopped: {self.pages_so_far(store, directory)}; run the same command to resume")
             with suppress(OSError):
                 store.add_run(self.this_run())
             raise
         except OSError as error:
             store.check_directory()
             raise OutputError(
-                f"{error.filename or directory}: {error.strerror or error}; {safe_pages(store):,} pages are safe in "
-                f"{directory}; solve the problem and run the same command to resume"
+                f"{error.filename or directory}: {error.strerror or error}; {self.pages_so_far(store, directory)}; "
+                "solve the problem and run the same command to resume"
             ) from error
         finally:
             store.close()
         return summary
+
+    def pages_so_far(self, store: Store, directory: Path) -> str:
+        """Say how many pages are in the output, and how many wait in a directory of the run until it is resumed."""
+        written = self.writer.written if self.writer else store.counts.pages
+        kept = safe_pages(store) - written
+        waiting_pages = f", and {kept:,} more are kept in {store.segments}" if kept else ""
+        return f"{written:,} pages are written to {directory}{waiting_pages}"
 
     def open_store(self, directory: Path) -> Store:
         plan = self.plan
         settings = run_settings(plan, self.stamps)
         try:
             if plan.plain:  # several plain runs may write into the directory at the same time
-                label = hashlib.sha256(json.dumps([plan.inputs, plan.format]).encode()).hexdigest()[:12]
+                label = hashlib.sha256(json.dumps(plan.inputs).encode()).hexdigest()[:12]
                 return Store(directory / HIDDEN, settings, f"{label}-", shared=True)
             side = side_of(directory, plan.to)
             if plan.part:
@@ -249,6 +255,8 @@ class _Run:
                 is_reusable = SINKS.get(plan.to).reusable and not is_mixed
                 if not is_other:
                     self.report_changes(store, is_reusable)
+                elif earlier["format"] != plan.format and not self.force:
+                    self.progress.note(f"the texts of the last run ({earlier['format']}) are replaced")
                 store.set_aside(reuse=is_reusable and not is_other)
         if not store.is_begun:
             store.begin(plan.notes(), self.stamps.as_bytes())
@@ -273,7 +281,7 @@ class _Run:
         store.segments.mkdir(exist_ok=True)
         with self.pool(previous) as pool:
             decisions = store.segments if self.plan.dedup else None
-            writer = PartWriter(self.plan, store, sink, pool, self.progress, decisions)
+            self.writer = writer = PartWriter(self.plan, store, sink, pool, self.progress, decisions)
             writer.committed = lambda: store.add_run(self.this_run())
             segments = self.without_replicas(store, sink, pool) if self.plan.dedup else self.clean(store, sink, pool)
             for segment in segments:
