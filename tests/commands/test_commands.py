@@ -638,7 +638,11 @@ def test_victor_lists_its_commands_and_shows_its_version():
     ended = victor("--version")
     about = rf"victor {re.escape(victorpy.__version__)} \(distribution victor-clean, \w+ engine\)\n"
     assert (ended.returncode, bool(re.fullmatch(about, ended.stdout.decode()))) == (0, True)
-    for arguments, words in (([], b"commands:\n  agree "), (["claen"], b"no command 'claen' (did you mean 'clean'?)")):
+    for arguments, words in (
+        ([], b"commands:\n  agree "),
+        (["claen"], b"no command 'claen' (did you mean 'clean'?)"),
+        (["spark-clean", "--formt=html"], b"unknown option '--formt' (did you mean '--format'?)"),
+    ):
         ended = victor_process(*arguments)
         assert ended.returncode == 2
         assert words in ended.stderr

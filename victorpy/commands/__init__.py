@@ -82,6 +82,16 @@ class Parser(argparse.ArgumentParser):
         formatter.add_usage(None, shown, [], prefix="")
         self.usage = formatter.format_help().strip().replace(self.prog, f"{self.prog} [options]", 1)
 
+    def check_options(self, arguments: Sequence[str]) -> None:
+        """Exit with the closest option if one is unknown. argparse would first complain about missing arguments."""
+        known = self._option_string_actions
+        for argument in arguments:
+            name = argument.partition("=")[0]
+            if name == "--":
+                break
+            if name.startswith("--") and " " not in argument and not any(option.startswith(name) for option in known):
+                self.error(f"unknown option {name!r}{suggest(name, known)}")
+
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_USAGE, f"{self.format_usage()}{self.prog}: {message}; see {self.prog} --help\n")
 
@@ -107,6 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.shorten_usage()
     if not arguments:
         parser.exit(EXIT_USAGE, parser.format_help())
+    parser.check_options(arguments[:1])
     parsed = parser.parse_args(arguments)
     if parsed.command not in names:
         parser.error(f"no command {parsed.command!r}{suggest(parsed.command, names)}")
@@ -154,6 +165,7 @@ def _run(name: str, arguments: Sequence[str] | None, program: str | None) -> int
         command.configure(parser)
         parser.shorten_usage()
         parsed.options = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
+        parser.check_options(sys.argv[1:] if arguments is None else arguments)
         parser.parse_intermixed_args(arguments, parsed)
         if hasattr(signal, "SIGPIPE"):
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # exit quietly when the reader of a pipe exits

@@ -131,7 +131,8 @@ def relevant_links(whole: TagTree, content: TagTree, topic: Vector, beta: float,
 
 def node_links(tree: TagTree, nodes: Iterable[Node]) -> list[Link]:
     """Return the distinct links of some blocks, except links to the page itself and links without text."""
-    elements, base = tree.page.elements, tree.page.document.url
+    elements, document = tree.page.elements, tree.page.document
+    base = document.base_url
     link_of = elements.innermost("a")
     link_texts: dict[int, list[str]] = {}
     for text in tree.page.texts:
@@ -141,7 +142,7 @@ def node_links(tree: TagTree, nodes: Iterable[Node]) -> list[Link]:
     for element in (element for node in nodes for element in node.links):
         url = safe_link(elements.attributes[element]["href"], base)
         link_text = " ".join(" ".join(link_texts.get(element, [])).split())
-        is_same_page = urldefrag(url).url in {"", urldefrag(base).url}
+        is_same_page = urldefrag(url).url in {"", urldefrag(document.url).url, urldefrag(base).url}
         if link_text and url and not is_same_page:
             links.setdefault(url, Link(url, link_text))
     return list(links.values())
@@ -151,7 +152,7 @@ def node_images(tree: TagTree, nodes: Iterable[Node]) -> list[Link]:
     """Return the distinct images of some blocks, with their alt texts."""
     images: dict[str, Link] = {}
     for attributes in (tree.page.elements.attributes[element] for node in nodes for element in node.images):
-        url = safe_link(attributes.get("src", ""), tree.page.document.url)
+        url = safe_link(attributes.get("src", ""), tree.page.document.base_url)
         if url:
             images.setdefault(url, Link(url, attributes.get("alt", "").strip()))
     return list(images.values())

@@ -103,7 +103,7 @@ cdef tuple as_tuple(Rare *rare):
 
 
 def rare_tags(bytes page):
-    """Return whether a page may have formulas, listings, media, a base address, ruby text, quotes, and links."""
+    """Return whether a page may have formulas, listings, media, a base address, ruby text, quotes, and stated addresses."""
     cdef const char *stop = <const char *>page + len(page)
     cdef const char *tag = page
     cdef Rare rare
@@ -123,6 +123,7 @@ cdef inline void note_rare_tag(const char *tag, const char *stop, Rare *rare) no
     cdef int first = tag[0] | 32  # in lower case
     if first == b"m":
         rare.formulas = rare.formulas or is_tag(tag, stop, b"math", 4)
+        rare.links = rare.links or is_tag(tag, stop, b"meta", 4)
     elif first == b"p":
         rare.listings = rare.listings or is_tag(tag, stop, b"pre", 3)
         rare.media = rare.media or is_tag(tag, stop, b"picture", 7)
@@ -373,13 +374,13 @@ cdef Place next_place(Place place, const char *name, int length, bint is_closing
 
 
 cdef bint is_unread_in_head(const char *name, int length, const char *end) noexcept nogil:
-    """Whether a tag is a ``<meta>``, or a ``<link>`` that does not name the address of the page."""
-    if is_named(name, length, b"meta"):
-        return True
-    if not is_named(name, length, b"link"):
+    """Whether a tag is a ``<meta>`` or ``<link>`` that does not name the address of the page."""
+    if not is_named(name, length, b"meta") and not is_named(name, length, b"link"):
         return False
     while name < end:
         if name[0] | 32 == b"c" and strncasecmp(name, b"canonical", 9) == 0:
+            return False
+        if name[0] == b"o" and strncmp(name, b"og:url", 6) == 0:
             return False
         if name[0] == b"&" and name[1] == b"#" and strncmp(name + 2, b"038;", 4) != 0:
             return False  # perhaps a reference to a letter

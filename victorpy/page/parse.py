@@ -55,7 +55,7 @@ _SCRIPT_END_IN_STRING = re.compile(
     rb"(?P<quote>[\"'`])\s*?(?:[;,.:?+)\]}&|\n]|</(?i:script)))"
 )
 _OPEN_TITLE = re.compile(rb"<title\b[^>]*>[^<]*", re.IGNORECASE)
-# Formulas, listings, media, a base address, ruby text, quotes, and links to other documents.
+# Formulas, listings, media, a base address, ruby text, quotes, and links and facts that may state the address.
 _RARE_TAGS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -66,7 +66,7 @@ _RARE_TAGS = [
         rb"<base(?![a-z0-9])",
         rb"<rt(?![a-z0-9])",
         rb"<q(?![a-z0-9])",
-        rb"<link(?![a-z0-9])",
+        rb"<(?:link|meta)(?![a-z0-9])",
     )
 ]
 _C1_REFERENCE = re.compile(b"&#(1[2-5][0-9]);")
@@ -121,8 +121,7 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
     has_formulas, has_listings, has_media, has_base, has_ruby, has_quotes, has_links = rare
     url = wrapper.get("id", "")
     if has_links and not url.strip():
-        links = _each(root, "link")
-        url = next((link.get("href") or "" for link in links if link.get("rel", "").lower() == "canonical"), "")
+        url = _own_address(root)
     if has_formulas:
         write_formulas(root)
     if has_listings:
@@ -139,8 +138,28 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
     return Tree(root, "".join(url.split()), " ".join(title_text.split()), losses, base, tags)
 
 
-def _each(root: etree._Element | None, tag: str) -> Iterator[etree._Element]:
-    """Yield the elements with a tag, those in the head first.
+def _own_address(root: etree._Element) -> str:
+    """Return the absolute address that a page states for itself: its canonical link, else ``og:url``."""
+    og_url = ""
+    for element in _each(root, "link", "meta"):
+        if "canonical" in element.get("rel", "").lower().split():
+            address = element.get("href") or ""
+        elif not og_url and "og:url" in (element.get("property"), element.get("name")):
+            address = element.get("content") or ""
+        else:
+            continue
+        address = "".join(address.split())
+        address = f"https:{address}" if address.startswith("//") else address
+        if not address.lower().startswith(("http://", "https://")):
+            continue
+        if element.tag == "link":
+            return address
+        og_url = address
+    return og_url
+
+
+def _each(root: etree._Element | None, *tags: str) -> Iterator[etree._Element]:
+    """Yield the elements with these tags, those in the head first.
 
     Searching the whole page is slow, since lxml looks ahead for another match.
     """
@@ -148,8 +167,8 @@ def _each(root: etree._Element | None, tag: str) -> Iterator[etree._Element]:
         return
     head = next(iter(root), root)
     if head.tag == "head":
-        yield from head.iter(tag)
-    yield from root.iter(tag)
+        yield from head.iter(*tags)
+    yield from root.iter(*tags)
 
 
 def prune(tree: Tree, delete: Iterable[str]) -> Tree:
@@ -217,7 +236,7 @@ def _data_attributes(read: frozenset[str]) -> list[bytes]:
 
 
 def _rare_tags(utf8: bytes) -> tuple[bool, ...]:
-    """Return whether a page may have formulas, listings, media, a base address, ruby text, quotes, and links."""
+    """Return whether a page may have formulas, listings, media, a base address, ruby text, quotes, and stated addresses."""
     return tuple(pattern.search(utf8) is not None for pattern in _RARE_TAGS)
 
 

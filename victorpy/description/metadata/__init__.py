@@ -38,7 +38,7 @@ def read_metadata(tree: Tree, url: str = "", source: str | bytes = "itemscope") 
     page = Page(tree, url, source)
     site = Site(page)
     descriptions = [*page.meta(*_DESCRIPTIONS), *page.written_texts("description")]
-    own_addresses = [Candidate(tree.url, "canonical"), *page.meta("og:url"), Candidate(page.url, "address")]
+    own_addresses = [Candidate(tree.url, "canonical or og:url"), Candidate(page.url, "address")]
     pictures = [*page.meta(*_IMAGES), *page.written_texts("image")]
     kinds = (  # types of articles first
         Candidate(kind, thing.source)
