@@ -103,7 +103,7 @@ cdef tuple as_tuple(Rare *rare):
 
 
 def rare_tags(bytes page):
-    """Return whether a page may have formulas, listings, media, a base address, ruby text, quotes, and its own address."""
+    """Return whether a page may have formulas, listings, media, a base address, ruby text, quotes, and addresses."""
     cdef const char *stop = <const char *>page + len(page)
     cdef const char *tag = page
     cdef Rare rare

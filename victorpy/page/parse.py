@@ -236,7 +236,7 @@ def _data_attributes(read: frozenset[str]) -> list[bytes]:
 
 
 def _rare_tags(utf8: bytes) -> tuple[bool, ...]:
-    """Return whether a page may have formulas, listings, media, a base address, ruby text, quotes, and its own address."""
+    """Return whether a page may have formulas, listings, media, a base address, ruby text, quotes, and addresses."""
     return tuple(pattern.search(utf8) is not None for pattern in _RARE_TAGS)
 
 
