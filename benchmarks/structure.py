@@ -24,6 +24,7 @@ from benchmarks.lib.command import make_parser, run
 from benchmarks.lib.tables import table
 from victorpy import Cleaner
 from victorpy.errors import VictorError, require
+from victorpy.peers import PEERS, NodeProgram
 from victorpy.research.scores import word_f1
 
 if TYPE_CHECKING:
@@ -161,6 +162,8 @@ def converters() -> dict[str, Converter]:
         found["html-to-markdown"] = _html_to_markdown
     if importlib.util.find_spec("markdownify"):
         found["markdownify"] = _markdownify
+    if PEERS["defuddle"].is_installed:
+        found["defuddle"] = NodeProgram("defuddle", "markdown")
     return found
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import sys
 import tomllib
 
 import pytest
@@ -91,6 +92,16 @@ MODULES = {
     "readability-lxml": "readability",
 }
 """Packages whose modules have another name."""
+
+
+def test_modules_import_only_packages_of_a_base_install():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    packages = [requirement.partition(">=")[0] for requirement in project["dependencies"]]
+    known = {"victorpy", *sys.stdlib_module_names, *(MODULES.get(name, name.replace("-", "_")) for name in packages)}
+    for path in (ROOT / "victorpy").rglob("*.py"):
+        source = path.read_text()
+        imports = re.findall(r"^(?:import (\w+)|from (\w+)[\w.]* import)", source, re.MULTILINE)
+        assert "spark" in path.parts or known.issuperset(map("".join, imports)), path
 
 
 def test_every_package_that_is_installed_is_imported():

@@ -1,6 +1,7 @@
 """Other programs as methods. Programs that are not installed are skipped."""
 
 import json
+import shutil
 import sys
 from functools import partial
 
@@ -8,6 +9,7 @@ import pytest
 from support.commands import ROOT
 from support.commands import victor as run_victor
 
+from victorpy import peers
 from victorpy.errors import ConfigError, VictorError, install_command
 from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer, versions
 from victorpy.research.compare import load_methods
@@ -23,11 +25,13 @@ PAGE = (
     "</article><footer><p><a href='/c'>Contact us</a></p></footer></body></html>"
 ).encode()
 victor = partial(run_victor, cwd=ROOT, text=True)
-MODULES = [peer.module for peer in PEERS.values()]
+MODULES = [peer.module for peer in PEERS.values() if not peer.in_node]
+IN_NODE = [name for name, peer in PEERS.items() if peer.in_node]
 
 
 def needs(name):
-    pytest.importorskip(PEERS[name].module, reason=f"{name} is not installed: pip install -e '.[peers]'")
+    if not PEERS[name].is_installed:
+        pytest.skip(f"{name} is not installed")
 
 
 @pytest.fixture
@@ -35,6 +39,52 @@ def without_peers(monkeypatch):
     """Pretend that no peer is installed."""
     for module in MODULES:
         monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr(peers, "_node_versions", dict)
+
+
+@pytest.fixture
+def node_packages(tmp_path, monkeypatch):
+    """Small packages with the names of the programs in Node.js, which a real Node.js runs."""
+    if not shutil.which("node"):
+        pytest.skip("Node.js is not installed")
+    sources = {
+        "jsdom": "exports.JSDOM = class { constructor(html, options) { this.window = {document: {html, ...options}, "
+        "close() {}} } }; exports.VirtualConsole = class {}",
+        "@mozilla/readability": "exports.Readability = class { constructor(document) { this.document = document } "
+        "parse() { if (this.document.html.includes('bad')) throw new Error('no tea'); "
+        "console.log('noise'); return {content: this.document.html + '<p>' + this.document.url} } }",
+        "defuddle": "",
+    }
+    for name, source in sources.items():
+        folder = tmp_path / "node_modules" / name
+        folder.mkdir(parents=True)
+        (folder / "index.js").write_text(source)
+        (folder / "package.json").write_text('{"version": "1.2.3"}')
+    (folder / "node.js").write_text("exports.Defuddle = async (page, url, options) => ({content: '# ' + page.html})")
+    monkeypatch.chdir(tmp_path)
+    peers._node_versions.cache_clear()
+    yield
+    peers._node_versions.cache_clear()
+
+
+def test_programs_in_node_clean_pages(node_packages):
+    assert {*IN_NODE} <= {*installed_peers()}
+    assert versions()["defuddle"] == "1.2.3"
+    before = peers.cpu_seconds()
+    extract = load_peer("mozilla-readability")
+    assert extract("<p>Tea is <b>hot</b>.<p>Grüße".encode("cp1252")) == "Tea is hot.\nGrüße\nhttps://example.org/"
+    with pytest.raises(VictorError, match="no tea"):
+        extract(b"<p>bad")
+    assert extract(b"<p>Tea") == "Tea\nhttps://example.org/"
+    assert load_peer("defuddle")(b"Tea") == "# Tea"
+    assert peers.cpu_seconds() > before
+
+
+def test_a_program_in_node_that_ends_is_reported(node_packages):
+    program = peers.NodeProgram("unknown")
+    program._process.wait()
+    with pytest.raises(VictorError, match=r"the program in Node\.js stopped"):
+        program("<p>Tea")
 
 
 @pytest.mark.parametrize("name", PEERS)
@@ -92,7 +142,8 @@ def test_missing_peer_error_has_the_install_command(without_peers, name):
     ended = victor("compare", "--methods", f"everything,{name}", "--data", "anno:data/forum")
     assert (ended.returncode, ended.stdout) == (2, "")
     missing = "no other cleaner is installed" if name == "peers" else f"{name} is not installed"
-    assert ended.stderr == f"compare: {missing}: {install_command('peers')}\n"
+    install = f"npm install {PEERS[name].module} jsdom@26" if name in IN_NODE else install_command("peers")
+    assert ended.stderr == f"compare: {missing}: {install}\n"
 
 
 @pytest.mark.slow

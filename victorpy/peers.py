@@ -1,6 +1,7 @@
 """Other programs as methods: functions from the bytes of a page to its main text.
 
-The extra ``peers`` installs all of them. The arguments of each function are the parameters of the method.
+The extra ``peers`` installs those in Python, and ``npm install defuddle @mozilla/readability jsdom@26`` in the current
+directory those that run in Node.js. The arguments of each function are the parameters of the method.
 """
 
 from __future__ import annotations
@@ -8,12 +9,22 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import inspect
+import json
+import shutil
+import subprocess
+import time
 from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from victorpy.base.parameters import parse_settings
 from victorpy.base.version import __version__
+from victorpy.config import load_config
 from victorpy.errors import ConfigError, VictorError, install_command, suggest
+from victorpy.page.decode import decode
+from victorpy.page.parse import parse
+from victorpy.page.split import split
 
 Extractor = Callable[[bytes], str]
 
@@ -22,7 +33,14 @@ class Peer(NamedTuple):
     """Another program, which may be installed."""
 
     module: str
+    """Its module in Python, or its package in Node.js."""
     make: Callable[..., Extractor]
+    in_node: bool = False
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the program is installed."""
+        return self.module in _node_versions() if self.in_node else importlib.util.find_spec(self.module) is not None
 
 
 def trafilatura(comments: bool = True) -> Extractor:
@@ -45,15 +63,8 @@ def resiliparse() -> Extractor:
 
 def readability() -> Extractor:
     """The text of readability's summary. Pages are decoded as UTF-8."""
-    import lxml.html
-
     document = _imported("readability").Document
-
-    def extract(page: bytes) -> str:
-        summary = document(page.decode("utf-8", "replace")).summary()
-        return str(lxml.html.fromstring(summary).xpath("string()"))
-
-    return extract
+    return lambda page: _text_of(document(page.decode("utf-8", "replace")).summary())
 
 
 def justext(language: str = "English") -> Extractor:
@@ -72,11 +83,25 @@ def justext(language: str = "English") -> Extractor:
     return extract
 
 
+def mozilla_readability() -> Extractor:
+    """Mozilla's Readability, which runs in Node.js. Pages are decoded by victorpy."""
+    extract = NodeProgram("@mozilla/readability")
+    return lambda page: _text_of(extract(decode(page).text))
+
+
+def defuddle() -> Extractor:
+    """Defuddle, which runs in Node.js. Pages are decoded by victorpy."""
+    extract = NodeProgram("defuddle")
+    return lambda page: _text_of(extract(decode(page).text))
+
+
 PEERS = {
     "trafilatura": Peer("trafilatura", trafilatura),
     "resiliparse": Peer("resiliparse", resiliparse),
     "readability-lxml": Peer("readability", readability),
     "jusText": Peer("justext", justext),
+    "mozilla-readability": Peer("@mozilla/readability", mozilla_readability, in_node=True),
+    "defuddle": Peer("defuddle", defuddle, in_node=True),
 }
 """Other programs by package name."""
 
@@ -90,7 +115,7 @@ def is_peer(name: str) -> bool:
 
 def installed_peers() -> list[str]:
     """Return the names of the other programs that are installed."""
-    return [name for name, peer in PEERS.items() if importlib.util.find_spec(peer.module)]
+    return [name for name, peer in PEERS.items() if peer.is_installed]
 
 
 def load_peer(name: str, settings: Sequence[str] = ()) -> Extractor:
@@ -98,9 +123,11 @@ def load_peer(name: str, settings: Sequence[str] = ()) -> Extractor:
     if not is_peer(name):
         raise VictorError(f"no program {name!r}{suggest(name, PEERS)}; choose from {', '.join(PEERS)}")
     name = _OTHER_NAMES[name.lower()]
-    if name not in installed_peers():
-        raise VictorError(f"{name} is not installed: {install_command('peers')}")
-    make = PEERS[name].make
+    peer = PEERS[name]
+    if not peer.is_installed:
+        install = f"npm install {peer.module} jsdom@26" if peer.in_node else install_command("peers")
+        raise VictorError(f"{name} is not installed: {install}")
+    make = peer.make
     return make(**parse_settings(name, make, settings))
 
 
@@ -121,7 +148,9 @@ def versions(*packages: str) -> dict[str, str]:
     """Return the installed versions of victorpy, the other programs and the given packages."""
     from importlib.metadata import PackageNotFoundError, version  # slow to import
 
+    in_node = _node_versions()
     installed = {"victorpy": __version__}
+    installed |= {name: in_node[peer.module] for name, peer in PEERS.items() if peer.module in in_node}
     for package in (*PEERS, *packages):
         with contextlib.suppress(PackageNotFoundError):
             installed[package] = version(package)
@@ -133,3 +162,54 @@ def _imported(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise VictorError(f"{module} is installed but cannot be used: {error}") from error
+
+
+def _text_of(html: str) -> str:
+    """Return the text of cleaned HTML, with a line for each block."""
+    return "\n".join(split(parse(html), load_config("blocks").cuts).texts)
+
+
+_NODE_PROGRAM = Path(__file__).with_suffix(".mjs")
+_seconds_in_node = 0.0
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds of this process, and of the programs in Node.js that cleaned pages for it."""
+    return time.process_time() + _seconds_in_node
+
+
+@cache
+def _node_versions() -> dict[str, str]:
+    """Return the versions of the packages that are installed in Node.js."""
+    node = shutil.which("node")
+    if node is None:
+        return {}
+    answer = subprocess.run([node, _NODE_PROGRAM], capture_output=True, check=False)
+    versions: dict[str, str] = json.loads(answer.stdout or "{}")
+    return versions
+
+
+class NodeProgram:
+    """A cleaner in Node.js: a function from the text of a page to its content as HTML or Markdown.
+
+    The program runs in a process of its own, which is reused and ends with this one.
+    """
+
+    def __init__(self, *arguments: str) -> None:
+        command = ["node", str(_NODE_PROGRAM), *arguments]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def __call__(self, html: str, url: str = "") -> str:
+        global _seconds_in_node  # noqa: PLW0603
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps({"html": html, "url": url}).encode() + b"\n")
+            self._process.stdin.flush()
+            answer = json.loads(self._process.stdout.readline())
+        except (OSError, ValueError) as error:
+            raise VictorError(f"the program in Node.js stopped: {error}") from error
+        _seconds_in_node += answer["seconds"]
+        if "error" in answer:
+            raise VictorError(answer["error"])
+        return str(answer["content"])

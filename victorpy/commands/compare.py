@@ -6,9 +6,9 @@ examples:
   victor compare --methods all --data cleanportaleval:DIR --tune 3 -o report/
 
 A method is a name from `victor list methods`, a model directory, or another program (trafilatura, resiliparse,
-readability-lxml, jusText). Parameters follow in parentheses. `all` means every method, `peers` every other program that
-is installed. With -o, the directory contains scores.json (all numbers), report.md (tables), report.html (tables and
-plots) and pages.jsonl (the scores of each page).
+readability-lxml, jusText, mozilla-readability, defuddle). Parameters follow in parentheses. `all` means every method,
+`peers` every other program that is installed. With -o, the directory contains scores.json (all numbers), report.md
+(tables), report.html (tables and plots) and pages.jsonl (the scores of each page).
 exit codes: 0 success, 1 a method failed on every page of a data set, 2 wrong usage
 """
 

@@ -10,7 +10,6 @@ too.
 from __future__ import annotations
 
 import itertools
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -30,7 +29,7 @@ from victorpy.model.choice import ADAPTED, UNCHANGED
 from victorpy.model.parts import AS_LABELLED
 from victorpy.model.store import find_model
 from victorpy.outputs import OUTPUTS, CleanPage
-from victorpy.peers import load_peer, versions
+from victorpy.peers import cpu_seconds, load_peer, versions
 from victorpy.research.datasets import VALUE_KINDS, GoldPage, Warn, parse_data, read_dataset, set_name
 from victorpy.research.gold import gold_labels
 from victorpy.research.scores import (
@@ -211,12 +210,12 @@ class MethodAtSite:
 def _timed(function: Callable[[], Result]) -> tuple[Result | None, float, str]:
     """Return the result of a function, its CPU seconds, and a description of the exception that it raised."""
     result, error = None, ""
-    start = time.process_time()
+    start = cpu_seconds()
     try:
         result = function()
     except Exception as exception:  # other programs may raise anything
         error = f"{type(exception).__name__}: {exception}"
-    return result, time.process_time() - start, error
+    return result, cpu_seconds() - start, error
 
 
 class SiteDocuments:
