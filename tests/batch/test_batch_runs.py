@@ -614,11 +614,13 @@ def test_by_site_needs_a_method_that_learns_from_sites(two_sites, tmp_path, opti
 # what it says
 
 
-def test_sorting_pages_by_site_shows_progress(two_sites, tmp_path):
+def test_sorting_pages_and_learning_sites_show_progress(two_sites, tmp_path):
     stream = io.StringIO()
-    stream.isatty = lambda: True
-    spill(two_sites, tmp_path / "spill", Progress(stream, interval=0.0))
+    plan = Plan((str(two_sites),), method=Method("sst"))
+    with Here(partial(start_worker, plan, is_guarded=False)) as pool:
+        list(Sites(plan, tmp_path / "spill", Progress(stream, interval=0.0), pool).groups(16, None))
     assert "sorting pages by site: 40 pages" in stream.getvalue()
+    assert "40 read to learn sites" in stream.getvalue()
 
 
 def test_unread_lines_beside_pages_are_reported(tmp_path):

@@ -50,6 +50,17 @@ def bucket_of(site: str) -> int:
     return hashlib.sha256(site.encode("utf-8", "surrogatepass")).digest()[0] % BUCKETS
 
 
+class _Learning(Task):
+    """Learns the model of a site, and reports the number of pages."""
+
+    def __init__(self, progress: Progress, function: Callable[..., object], *arguments: object) -> None:
+        super().__init__(function, *arguments)
+        self._progress = progress
+
+    def heard(self, message: int) -> None:
+        self._progress.learned(message)
+
+
 @dataclass(slots=True)
 class Sites:
     """The sites of a run, in a directory of spilled records."""
@@ -112,7 +123,7 @@ class Sites:
         A resumed run learns models again. So no run reads a pickle that another one has written.
         """
         chosen = draw_sample(pages[: EARLY * self.plan.sample], self.plan.sample)
-        task = Task(learn, str(self._model(site)), chosen)
+        task = _Learning(self.progress, learn, str(self._model(site)), chosen)
         self.pool.queue.append(task)
         return task
 
@@ -168,7 +179,7 @@ class Sites:
             checks = [Task(check, page) for page in chosen]
             self.pool.queue.extend(checks)
             harmless = [task.arguments[0] for task in checks if not isinstance(self._result(task), Problem)]
-            again = Task(learn, model, harmless)
+            again = _Learning(self.progress, learn, model, harmless)
             self.pool.queue.append(again)
             result = self._result(again)
         if isinstance(result, Problem):
@@ -194,9 +205,16 @@ def learn(model: str, pages: Sequence[InputFile], report: Report) -> Problem | N
     """Learn the model of a site from some of its pages, and write it to a file."""
     worker = state()
     allow_seconds(worker.plan.limits.deadline * (1 + len(pages) / _PAGES_PER_DEADLINE))
-    documents = (document for page in pages if (document := _document(page)) is not None)
+
+    def documents() -> Iterator[Document]:
+        for page in pages:
+            document = _document(page)
+            report(1)
+            if document is not None:
+                yield document
+
     try:
-        cleaner = with_sample(worker.pages.cleaner, worker.plan.sample).at_site(documents)
+        cleaner = with_sample(worker.pages.cleaner, worker.plan.sample).at_site(documents())
         write_atomically(Path(model), at_site_bytes(cleaner, worker.pages.cleaner), alone=True)
     except VictorError as error:
         return Problem(Kind.SITE, str(error))

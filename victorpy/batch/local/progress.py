@@ -64,6 +64,7 @@ class Progress:
 
     def _begin(self, description: str, total: int | None, in_bytes: bool) -> None:
         self._description, self.total, self.in_bytes = description, total, in_bytes
+        self._learned = 0
         self._n = self._initial = 0  # pages or bytes, including those of earlier runs
         self._stage_start = self._drawn_at = time.monotonic()
         self._draw()
@@ -92,6 +93,11 @@ class Progress:
             counts.bytes += size
         self.move(read if self.in_bytes else sum(statuses.values()))
 
+    def learned(self, pages: int) -> None:
+        """Count pages that sites were learned from."""
+        self._learned += pages
+        self.move(0)
+
     def found(self, counts: Mapping[str, Any]) -> None:
         """Count pages that an earlier run has cleaned."""
         if "kinds" in counts:
@@ -113,6 +119,8 @@ class Progress:
         """Return the counts and the rate, and the percentage and the time left if the total is known."""
         rate = (self._n - self._initial) / max(time.monotonic() - self._stage_start, 1e-9)
         measures: dict[str, Any] = {"done": self._n, "total": self.total, "per_second": round(rate, 3)}
+        if self._learned:
+            measures["learned"] = self._learned
         if self.total and rate > 0:
             measures["percent"] = round(100 * self._n / self.total, 2)
             measures["seconds_left"] = round(max(self.total - self._n, 0) / rate, 1)
@@ -132,6 +140,8 @@ class Progress:
         if "seconds_left" in measures:
             words.append(f"{timedelta(seconds=round(measures['seconds_left']))} left")
         words += [f"{self.counts.statuses[str(status)]:,} {status}" for status in SHOWN]
+        if self._learned:
+            words.append(f"{self._learned:,} read to learn sites")
         line = f"{self._description or 'clean'}: {', '.join(words)}"
         if self._has_bar:
             bar = "█" * round(_BAR * percent / 100)

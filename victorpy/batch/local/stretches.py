@@ -57,7 +57,8 @@ from victorpy.errors import DataError
 
 AHEAD_BYTES = 32_000_000
 """Pages that a worker holds in memory, so that another worker can read on while it cleans them."""
-REPORT_SECONDS = 0.2
+REPORT_SECONDS, _SPILLED_AT_ONCE = 0.2, 100
+"""Progress is reported at these intervals while pages are cleaned, and after this number of spilled pages."""
 _COPIES = 3
 """Copies of a page in memory while it is read. They do not count for the memory limit of the page."""
 _NO_LIMIT = 1 << 60
@@ -473,13 +474,17 @@ def spill_stretch(job: Job, report: Report) -> Segment:
     reading = _Reading(job, report)
     wanted = Wanted(read_failed(plan.retry)) if plan.retry else None
     pages: list[tuple[str, int, bool]] = []
+    sent = 0
     path = job.directory / f"{job.stretch.name}{SPILL}"
     with Spill(path) as spill:
         for record, _ in reading.items():
             is_wanted = wanted is None or record in wanted
             pages.append((record.site(plan.site_key), spill.add(pack(record)).offset, is_wanted))
+            if len(pages) % _SPILLED_AT_ONCE == 0:
+                report(("progress", {}, 0, reading.done - sent))
+                sent = reading.done
         allow_seconds(0)
-        report(("progress", {}, 0, reading.done))
+        report(("progress", {}, 0, reading.done - sent))
         return spill.end(reading.segment(0, {"pages": pages}))
 
 
