@@ -4,10 +4,10 @@
     python tests/fuzz/run.py --sanitize --seconds 600             (make fuzz-native)
     python tests/fuzz/run.py --target NAME FILE...                checks these inputs only
 
-Each target runs in a child process with a limit of time and memory per input. With atheris, inputs that reach new
-Python code are mutated again; without atheris, mutations are blind. With --sanitize, a copy of the native core is
-compiled with GCC's address and undefined behaviour sanitizers and its own coverage. Finally two processes with other
-hash seeds check the collected inputs again and must return the same text.
+One process loads all targets, and each target runs in a fork of it with a limit of time and memory per input. With
+atheris, inputs that reach new Python code are mutated again; without atheris, mutations are blind. With --sanitize, a
+copy of the native core is compiled with GCC's address and undefined behaviour sanitizers and its own coverage. Finally
+two processes with other hash seeds check the collected inputs again and must return the same text.
 
 Inputs that fail are written to the directory of findings. Exit codes: 0 none found, 1 some found, 2 tools are missing.
 """
@@ -15,6 +15,7 @@ Inputs that fail are written to the directory of findings. Exit codes: 0 none fo
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -28,11 +29,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
+Targets = Mapping[str, tuple[Callable[[bytes], str], Callable[[], Sequence[bytes]], Sequence[bytes]]]
+
 TOP = Path(__file__).resolve().parents[2]
+LONGEST = 2_000  # bytes of an input. Costs that grow with the size of a page have tests of their own.
 SECONDS_PER_INPUT = 60
 MOST_MEMORY = 2_000_000_000
 MOST_FINDINGS = 10  # a target with this many findings is stopped
@@ -59,7 +64,13 @@ void __sanitizer_cov_trace_pc(void) {
 """
 
 
-def main() -> int:
+def load_targets() -> Targets:
+    from fuzz.targets import TARGETS
+
+    return TARGETS
+
+
+def main(load: Callable[[], Targets] = load_targets) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="check these inputs instead of fuzzing")
     parser.add_argument("--seconds", type=float, default=60, help="duration of all targets together (default: 60)")
@@ -69,111 +80,219 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, help="directory where interesting inputs are kept between runs")
     parser.add_argument("--sanitize", action="store_true", help="fuzz the native core under ASAN and UBSAN")
     parser.add_argument("--blind", action="store_true", help="mutate without coverage, as if atheris were missing")
-    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--replay", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     sys.path[:0] = [str(TOP), str(TOP / "tests")]
     if arguments.child:
-        return run_child(arguments)
-    arguments.findings = arguments.findings.absolute()
-    arguments.seed = arguments.seed or random.randrange(1, 1 << 30)
+        return run_targets(load, arguments)
     with tempfile.TemporaryDirectory() as work:
         return supervise(Path(work), arguments)
 
 
-# The parent: starts one child after another.
+# The first process: starts one process that fuzzes and two that replay.
 
 
 def supervise(work: Path, arguments: argparse.Namespace) -> int:
+    options = [f"--child={work}", f"--findings={arguments.findings.absolute()}", f"--seconds={arguments.seconds}"]
+    options += [f"--corpus={(arguments.corpus or work / 'corpus').absolute()}"]
+    options += [f"--seed={arguments.seed or random.randrange(1, 1 << 30)}"]
+    options += [f"--target={name}" for name in arguments.target]
+    program, top, environment = Path(sys.argv[0]).absolute(), TOP, dict(os.environ)
     if not (arguments.sanitize or arguments.files or arguments.blind or find_spec("atheris")):
         print("fuzz: atheris is not installed, so mutations are blind; to install it: pip install atheris")
         arguments.blind = True
-    environment, top = dict(os.environ), TOP
     if arguments.sanitize:
         top = work / "copy"
         environment = sanitized(top)
-    names = arguments.target or (NATIVE_TARGETS if arguments.sanitize else target_names())
-    failed = 0
-    for name in names:
-        corpus = (arguments.corpus or work / "corpus") / name
-        corpus.mkdir(parents=True, exist_ok=True)
-        child = Child(name, top, environment, work / name, arguments)
-        if not arguments.files:
-            child.fuzz(corpus, arguments.seconds / len(names))
-        if not child.findings:
-            child.replay(arguments.files or sorted(corpus.iterdir())[:MOST_REPLAYED])
-        size = len(list(corpus.iterdir()))
-        print(f"{name}: {child.inputs:,} inputs, {size:,} kept, {child.findings} findings", flush=True)
-        failed += child.findings
-    return 1 if failed else 0
+        program = top / "tests" / "fuzz" / "run.py"
+    options += ["--sanitize"] * arguments.sanitize + ["--blind"] * arguments.blind
+    paths = [str(path.absolute()) for path in arguments.files]
+
+    def run(more: Sequence[str], **variables: str) -> None:
+        command = [sys.executable, str(program), *options, *more]
+        ended = subprocess.run(command, env=environment | {"PYTHONPATH": str(top)} | variables, check=False)
+        if ended.returncode:
+            sys.exit(f"fuzz: a process ended with code {ended.returncode}")
+
+    if not paths:
+        run([])
+    for hash_seed in "12":
+        run(["--replay", *paths], PYTHONHASHSEED=hash_seed)
+    return 1 if (work / "findings").exists() else 0
 
 
-def target_names() -> list[str]:
-    from fuzz.targets import TARGETS
-
-    return list(TARGETS)
+# The other processes: load the targets once, and fork for each run of a target.
 
 
-class Child:
-    """Runs one target in processes of its own."""
+def run_targets(load: Callable[[], Targets], arguments: argparse.Namespace) -> int:
+    if not (arguments.replay or arguments.sanitize or arguments.blind):
+        import atheris
+
+        atheris.instrument_imports(include=["victorpy"]).__enter__()  # to the end: much is imported on request
+    targets = load()
+    chosen = arguments.target or (NATIVE_TARGETS if arguments.sanitize else list(targets))
+    if unknown := [name for name in chosen if name not in targets]:
+        sys.exit(f"fuzz: no target {unknown[0]}; targets: {', '.join(targets)}")
+    runs = [TargetRuns(name, *targets[name], arguments) for name in chosen]
+    with tempfile.TemporaryDirectory() as empty, contextlib.chdir(empty), contextlib.suppress(Exception):
+        for run in runs:
+            run.check(b"")  # loads models, which takes longer than any input
+    for run in runs:
+        if not arguments.replay:
+            run.fuzz(arguments.seconds / len(runs))
+        elif not run.findings():
+            run.replay(arguments.files or sorted(run.corpus.iterdir())[:MOST_REPLAYED])
+    return 0
+
+
+class TargetRuns:
+    """Runs one target in forks of this process."""
 
     def __init__(
-        self, target: str, top: Path, environment: dict[str, str], work: Path, arguments: argparse.Namespace
+        self,
+        name: str,
+        check: Callable[[bytes], str],
+        seeds: Callable[[], Sequence[bytes]],
+        words: Sequence[bytes],
+        arguments: argparse.Namespace,
     ) -> None:
-        self.target, self.arguments = target, arguments
-        self.inputs = self.findings = 0
-        self._found, self._empty = work / "found", work / "empty"
-        self._found.mkdir(parents=True)
-        program = top / "tests" / "fuzz" / "run.py" if arguments.sanitize else Path(sys.argv[0]).absolute()
-        self._program = [sys.executable, str(program), "--child", "--target", target, "--findings", str(self._found)]
-        self._environment = {**environment, "PYTHONPATH": str(top)}
+        self.name, self.check, self.words, self.arguments = name, check, list(words), arguments
+        self.seeds = [seed[:LONGEST] for seed in seeds()]
+        self.corpus = arguments.corpus / name
+        self.corpus.mkdir(parents=True, exist_ok=True)
+        self.found = arguments.child / "found" / name
+        self.found.mkdir(parents=True, exist_ok=True)
 
-    def fuzz(self, corpus: Path, seconds: float) -> None:
+    def fuzz(self, seconds: float) -> None:
         """Start the fuzzer again after each finding, until the time is over."""
-        end, seed = time.monotonic() + seconds, self.arguments.seed
-        while (left := end - time.monotonic()) > 1 and self.findings < MOST_FINDINGS:
-            options = ["--corpus", corpus.absolute(), "--seconds", left, "--seed", seed]
-            options += ["--sanitize"] * self.arguments.sanitize + ["--blind"] * self.arguments.blind
-            ended = self._run(*options)
-            self.inputs += sum(map(int, COUNT.findall(ended.stderr)))
+        fuzzer = self._mutate_until if self.arguments.sanitize or self.arguments.blind else self._fuzz_with_atheris
+        end, seed, inputs = time.monotonic() + seconds, self.arguments.seed, 0
+        while (left := end - time.monotonic()) > 1 and self.findings() < MOST_FINDINGS:
+            output = self._fork(partial(fuzzer, left, seed))
+            inputs += sum(map(int, COUNT.findall(output)))
             seed += 1
+        size = len(list(self.corpus.iterdir()))
+        print(f"{self.name}: {inputs:,} inputs, {size:,} kept, {self.findings()} findings", flush=True)
 
     def replay(self, inputs: Sequence[Path]) -> None:
-        """Check inputs in two processes with other hash seeds, in opposite order."""
-        paths = [str(path.absolute()) for path in inputs]
-        digests = []
-        for hash_seed, ordered in ((1, paths), (2, paths[::-1])):
-            self._environment["PYTHONHASHSEED"] = str(hash_seed)
-            ended = self._run("--replay", *ordered)
-            digests.append(dict.fromkeys(paths) if ended.returncode else json.loads(ended.stdout))
-        self.inputs += 2 * len(inputs)
-        for path in paths:
-            if None not in (digests[0][path], digests[1][path]) and digests[0][path] != digests[1][path]:
+        """Compare the results of inputs with those of a process with another hash seed, in opposite order."""
+        digests, earlier = self.arguments.child / f"{self.name}.digests", {}
+        if digests.exists():
+            earlier, inputs = json.loads(digests.read_text()), inputs[::-1]
+            digests.unlink()
+
+        def write_digests() -> None:
+            results = {str(path): self._guarded(path.read_bytes()) for path in inputs}
+            encoded = {name: text.encode("utf-8", "surrogatepass") for name, text in results.items()}
+            digests.write_text(json.dumps({name: hashlib.sha256(text).hexdigest() for name, text in encoded.items()}))
+
+        self._fork(write_digests)
+        later = json.loads(digests.read_text()) if digests.exists() else {}
+        for path in earlier.keys() & later.keys():
+            if earlier[path] != later[path]:
                 self._report(Path(path).read_bytes(), b"the result depends on the hash seed or on earlier inputs")
 
-    def _run(self, *options: object) -> subprocess.CompletedProcess[bytes]:
-        """Run a child in an empty directory, so that names in messages are the same everywhere."""
-        shutil.rmtree(self._empty, ignore_errors=True)
-        self._empty.mkdir()
-        command = [*self._program, *map(str, options)]
-        ended = subprocess.run(command, env=self._environment, cwd=self._empty, check=False, capture_output=True)
-        found = list(self._found.iterdir())
-        if ended.returncode and not found:  # it did not even start
-            shown = (ended.stdout + ended.stderr).decode(errors="replace")[-5_000:]
-            sys.exit(f"fuzz: {self.target} ended with code {ended.returncode} without an input:\n{shown}")
+    def findings(self) -> int:
+        log = self.arguments.child / "findings"
+        return log.read_text().split().count(self.name) if log.exists() else 0
+
+    def _fork(self, work: Callable[[], None]) -> bytes:
+        """Call a function in a fork and return its output. An empty directory gives messages the same file names."""
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryDirectory() as empty:
+            child = os.fork()
+            if not child:
+                os.chdir(empty)
+                os.dup2(output.fileno(), 1)
+                os.dup2(output.fileno(), 2)
+                work()
+                sys.exit(0)  # not os._exit: libFuzzer writes its finding when the process exits
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            output.seek(0)
+            written = output.read()
+        found = list(self.found.iterdir())
+        if code and not found:  # it did not even start
+            shown = written.decode(errors="replace")[-5_000:]
+            sys.exit(f"fuzz: {self.name} ended with code {code} without an input:\n{shown}")
         for path in found:
-            self._report(path.read_bytes(), ended.stdout + ended.stderr or f"exit code {ended.returncode}".encode())
+            self._report(path.read_bytes(), written or f"exit code {code}".encode())
             path.unlink()
-        return ended
+        return written
 
     def _report(self, data: bytes, reason: bytes) -> None:
-        self.findings += 1
+        with (self.arguments.child / "findings").open("a") as log:
+            log.write(f"{self.name}\n")
         self.arguments.findings.mkdir(parents=True, exist_ok=True)
-        path = self.arguments.findings / f"{self.target}-{hashlib.sha256(data).hexdigest()[:12]}"
+        path = self.arguments.findings / f"{self.name}-{hashlib.sha256(data).hexdigest()[:12]}"
         path.write_bytes(data)
         path.with_name(f"{path.name}.txt").write_bytes(reason)
         shown = reason.partition(b"Uncaught Python exception")[2][:2_000] or reason[-2_000:]
         print(f"fuzz: finding in {path}\n{shown.decode(errors='replace')}", flush=True)
+
+    # These run in a fork.
+
+    def _guarded(self, data: bytes) -> str:
+        """Check an input. If that fails, ends the process or takes too long, the input is left among the findings."""
+        current = self.found / "current"
+        current.write_bytes(data)
+        signal.alarm(SECONDS_PER_INPUT)  # ends the process, even in C code
+        result = self.check(data)
+        signal.alarm(0)
+        current.unlink()
+        return result
+
+    def _fuzz_with_atheris(self, seconds: float, seed: int) -> None:
+        import atheris
+
+        def mutate(data: bytes, longest: int, seed: int) -> bytes:
+            pick = random.Random(seed)
+            if pick.random() < 0.5:
+                return mutated(pick, data, self.seeds, self.words)[:longest]
+            return atheris.Mutate(data, longest)
+
+        def check_one(data: bytes) -> None:
+            self.check(data)
+
+        for seed_input in self.seeds:
+            self._keep(seed_input)
+        options = {"max_total_time": int(seconds), "timeout": SECONDS_PER_INPUT, "seed": seed, "verbosity": 0}
+        options |= {"max_len": max(map(len, self.seeds)), "rss_limit_mb": MOST_MEMORY // 1_000_000}
+        options |= {"runs": MOST_RUNS.get(self.name, -1), "print_final_stats": 1}
+        options |= {"report_slow_units": SECONDS_PER_INPUT}  # an input that takes less is no finding
+        flags = [f"-{name}={value}" for name, value in options.items()]
+        flags += [f"-artifact_prefix={self.found}/", str(self.corpus)]
+        atheris.Setup(["fuzz", *flags], check_one, custom_mutator=mutate)
+        atheris.Fuzz()  # ends the process
+
+    def _mutate_until(self, seconds: float, seed: int) -> None:
+        """Mutate inputs without atheris, guided by the coverage of the sanitized core if there is one."""
+        corpus = list(self.seeds)
+        coverage = None
+        if self.arguments.sanitize:
+            from victorpy import native
+
+            assert native.engine() == "native", native.why_not()
+            coverage = Coverage()
+        else:
+            resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        pick = random.Random(seed)
+        longest = max(map(len, self.seeds))
+        queue, count = list(self.seeds), 0
+        end = time.monotonic() + seconds
+        try:
+            while time.monotonic() < end:
+                data = queue.pop() if queue else mutated(pick, pick.choice(corpus), corpus, self.words)[:longest]
+                self._guarded(data)
+                if coverage and coverage.is_new():
+                    corpus.append(data)
+                if coverage is None or corpus[-1] is data:
+                    self._keep(data)
+                count += 1
+        finally:
+            print(f"stat::number_of_executed_units: {count}", file=sys.stderr)
+
+    def _keep(self, data: bytes) -> None:
+        (self.corpus / hashlib.sha256(data).hexdigest()).write_bytes(data)
 
 
 def sanitized(top: Path) -> dict[str, str]:
@@ -201,113 +320,6 @@ def sanitized(top: Path) -> dict[str, str]:
         "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }
-
-
-# The child: fuzzes or replays one target.
-
-
-def run_child(arguments: argparse.Namespace) -> int:
-    if arguments.replay:
-        return replay(arguments)
-    if arguments.sanitize or arguments.blind:
-        return mutate_until(arguments)
-    return fuzz_with_atheris(arguments)
-
-
-def load_target(name: str) -> tuple[Callable[[bytes], str], list[bytes], list[bytes]]:
-    """Return the check, the seeds and the words of a target."""
-    from fuzz.targets import LONGEST, TARGETS
-
-    from victorpy import VictorError
-
-    check, seeds, words = TARGETS[name]
-
-    def checked(data: bytes) -> str:
-        try:
-            return check(data)
-        except VictorError as error:
-            return f"{type(error).__name__}: {error}"
-
-    return checked, [seed[:LONGEST] for seed in seeds()], list(words)
-
-
-def replay(arguments: argparse.Namespace) -> int:
-    """Print a digest of the result of each input."""
-    check, _, _ = load_target(arguments.target[0])
-    results = {str(path): guarded(check, path.read_bytes(), arguments.findings) for path in arguments.files}
-    digests = {
-        name: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in results.items()
-    }
-    print(json.dumps(digests))
-    return 0
-
-
-def guarded(check: Callable[[bytes], str], data: bytes, findings: Path) -> str:
-    """Check an input. If that fails, ends the process or takes too long, the input is left among the findings."""
-    current = findings / "current"
-    current.write_bytes(data)
-    signal.alarm(SECONDS_PER_INPUT)  # ends the process, even in C code
-    result = check(data)
-    signal.alarm(0)
-    current.unlink()
-    return result
-
-
-def fuzz_with_atheris(arguments: argparse.Namespace) -> int:
-    import atheris
-
-    atheris.instrument_imports(include=["victorpy"]).__enter__()  # to the end: much is imported on request
-    check, seeds, words = load_target(arguments.target[0])
-    check(b"")  # loads models, which takes longer than any input
-
-    def mutate(data: bytes, longest: int, seed: int) -> bytes:
-        pick = random.Random(seed)
-        return mutated(pick, data, seeds, words)[:longest] if pick.random() < 0.5 else atheris.Mutate(data, longest)
-
-    def check_one(data: bytes) -> None:
-        check(data)
-
-    for seed in seeds:
-        (arguments.corpus / hashlib.sha256(seed).hexdigest()).write_bytes(seed)
-    options = {"max_total_time": int(arguments.seconds), "timeout": SECONDS_PER_INPUT, "seed": arguments.seed}
-    options |= {"max_len": max(map(len, seeds)), "rss_limit_mb": MOST_MEMORY // 1_000_000, "print_final_stats": 1}
-    options |= {"runs": MOST_RUNS.get(arguments.target[0], -1)}
-    options |= {"report_slow_units": SECONDS_PER_INPUT}  # an input that takes less is no finding
-    arguments_of_libfuzzer = [f"-{name}={value}" for name, value in options.items()]
-    arguments_of_libfuzzer += [f"-artifact_prefix={arguments.findings}/", "-verbosity=0", str(arguments.corpus)]
-    atheris.Setup(["fuzz", *arguments_of_libfuzzer], check_one, custom_mutator=mutate)
-    atheris.Fuzz()  # ends the process
-    return 0
-
-
-def mutate_until(arguments: argparse.Namespace) -> int:
-    """Mutate inputs without atheris, guided by the coverage of the sanitized core if there is one."""
-    check, seeds, words = load_target(arguments.target[0])
-    corpus = list(seeds)
-    coverage = None
-    if arguments.sanitize:
-        from victorpy import native
-
-        assert native.engine() == "native", native.why_not()
-        coverage = Coverage()
-    else:
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    pick = random.Random(arguments.seed)
-    longest = max(map(len, seeds))
-    queue, count = list(seeds), 0
-    end = time.monotonic() + arguments.seconds
-    try:
-        while time.monotonic() < end:
-            data = queue.pop() if queue else mutated(pick, pick.choice(corpus), corpus, words)[:longest]
-            guarded(check, data, arguments.findings)
-            if coverage and coverage.is_new():
-                corpus.append(data)
-            if coverage is None or corpus[-1] is data:
-                (arguments.corpus / hashlib.sha256(data).hexdigest()).write_bytes(data)
-            count += 1
-    finally:
-        print(f"stat::number_of_executed_units: {count}", file=sys.stderr)
-    return 0
 
 
 class Coverage:

@@ -20,12 +20,13 @@ from typing import Any, NamedTuple
 
 import html5lib
 import pytest
+from fuzz.run import LONGEST
 from lxml import etree
 from native.test_twins import CONFIGS, HOSTILE, assert_twins, without_core
 from support.batchpages import response, warc_record
 from support.htmlpages import SOUP, parsed_texts, squeezed, words_of
 
-from victorpy import Cleaner, read_document
+from victorpy import Cleaner, VictorError, read_document
 from victorpy.base import digests
 from victorpy.batch.inputs import InputFile, read_file
 from victorpy.batch.record import ProblemError, Record
@@ -43,8 +44,6 @@ from victorpy.outputs.tables import without_controls
 from victorpy.page.decode import decode
 
 TOP = Path(__file__).resolve().parents[2]
-LONGEST = 2_000
-"""Bytes of an input. Costs that grow with the size of a page have tests of their own."""
 
 
 class Target(NamedTuple):
@@ -60,8 +59,14 @@ def target(seeds: Callable[[], Sequence[bytes]], words: Sequence[bytes] = ()) ->
     """Register a check under the name of its function."""
 
     def register(check: Callable[[bytes], str]) -> Callable[[bytes], str]:
+        def checked(data: bytes) -> str:
+            try:
+                return check(data)
+            except VictorError as error:
+                return f"{type(error).__name__}: {error}"
+
         found = sorted((Path(__file__).parent / "seeds" / check.__name__).glob("*"))
-        TARGETS[check.__name__] = Target(check, lambda: [*seeds(), *(path.read_bytes() for path in found)], words)
+        TARGETS[check.__name__] = Target(checked, lambda: [*seeds(), *(path.read_bytes() for path in found)], words)
         return check
 
     return register
