@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any
 
+from victorpy.base.plain import checked
 from victorpy.base.words import aligned_words
 from victorpy.batch.plan import NO_FILTERS, Filters, Plan
 from victorpy.batch.record import Kind, Origin, Problem, ProblemError, Record, Status
@@ -288,19 +289,19 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
     }
 
 
-def stored_outcome(fields: Mapping[str, Any], columns: Sequence[str] = ()) -> Outcome:
-    """Return the outcome that `row` has turned into a row."""
-    facts = ("title", "author", "date", "site_name", "language")
-    same = ("text", "reason", "confidence", "url", *facts, "digest", "size", "labels", "probability")
-    return Outcome(
-        Status(fields["status"]),
-        kind=Kind(fields["kind"]) if fields["kind"] else None,
-        losses=tuple(fields["losses"]),
-        columns={name: fields[name] for name in columns},
-        repeats=fields["repeats"],
-        file=fields.get("file", ""),
-        **{name: fields[name] for name in same},
-    )
+def stored_outcome(fields: Mapping[str, Any], columns: Sequence[str], part: object) -> Outcome:
+    """Return the outcome that `row` has turned into a row of a part. Raises DataError if the part is damaged."""
+    facts = ("title", "author", "date", "site_name", "language")  # formats may leave them out
+    same = ("status", "text", "reason", "confidence", "url", "digest", "size", "labels", "probability", "losses")
+    stored = {
+        **{name: fields.get(name) for name in same},
+        **{name: fields.get(name) or "" for name in facts},
+        "kind": fields.get("kind") or None,
+        "columns": {name: fields.get(name) for name in columns},
+        "repeats": fields.get("repeats"),
+        "file": fields.get("file", ""),
+    }
+    return checked(stored, Outcome, part)
 
 
 def describe_place(record: Record, outcome: Outcome) -> dict[str, Any]:

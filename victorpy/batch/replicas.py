@@ -50,12 +50,9 @@ def decide_records(
         texts.decide()
         if not database.execute("select 1 from work.sqlite_master where name = 'changed'").fetchone():
             database.execute("create table work.changed (number integer primary key, decision text)")
-            database.execute("create table work.loss (site text, pages integer, replicas integer)")
             database.executemany("insert into changed values (?, ?)", _decisions(dedup, texts.replicas()))
-            if not dedup.by_paragraph:
-                database.executemany("insert into loss values (?, ?, ?)", texts.losses())
             database.execute("commit")
-        return [Loss(*row) for row in database.execute("select site, pages, replicas from loss")]
+        return [] if dedup.by_paragraph else texts.losses()
 
 
 def _signed_texts(records: Iterable[tuple[Record, Outcome]], site_key: str) -> Iterator[tuple[int, Signed, str, str]]:

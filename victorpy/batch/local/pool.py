@@ -14,9 +14,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from victorpy.base.child import limit_memory, worker_variables
 from victorpy.batch.local.signals import waiting
@@ -138,7 +138,7 @@ class _Worker:
         return self.task is not None or not self.is_ready
 
 
-class Here:
+class Here(AbstractContextManager["Here"]):
     """Runs tasks in this process."""
 
     jobs = 1
@@ -157,22 +157,14 @@ class Here:
         task.ended(result)
         return True
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         pass
 
 
-class Workers:
+class Workers(AbstractContextManager["Workers"]):
     """Guarded workers. They start with the first tasks."""
 
-    def __init__(
-        self,
-        start: Callable[[], int],
-        limits: Limits,
-        at_once: int = 1,
-    ) -> None:
+    def __init__(self, start: Callable[[], int], limits: Limits, at_once: int = 1) -> None:
         """`start` is called in each new worker. The first `at_once` workers start before there are tasks for them."""
         self._start, self._limits, self._at_once = start, limits, at_once
         self.jobs = limits.jobs
@@ -310,17 +302,11 @@ class Workers:
             worker.process.join(5)
             worker.process.kill()
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.stop()
 
     def stop(self) -> None:
         """Stop the workers, immediately if they are busy."""
-        for worker in self._slots:
-            if worker is not None and worker.is_busy:
-                worker.process.kill()
         for number in range(len(self._slots)):
             self._stop(number)
 

@@ -45,7 +45,6 @@ from victorpy.batch.store import (
     MANIFEST,
     Store,
     other_settings,
-    read_entries,
     read_head,
     refuse_gone_files,
     refuse_other_settings,
@@ -381,10 +380,8 @@ class _Run:
 
 def safe_pages(store: Store) -> int:
     """Return the number of pages that a resumed run does not clean again."""
-    parts = [entry for entry, _ in read_entries(store.manifest_path) if "part" in entry]
-    first = Stretch(*parts[-1]["next"]).name if parts else ""
-    finished = sum(log_length(log) for log in store.segments.glob("*.log") if log.stem >= first)
-    return finished + sum(int(entry["pages"]) for entry in parts)
+    first = Stretch(*store.next).name if store.next else ""
+    return store.counts.pages + sum(log_length(log) for log in store.segments.glob("*.log") if log.stem >= first)
 
 
 def failed_path(plan: Plan, directory: Path) -> Path:

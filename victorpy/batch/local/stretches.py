@@ -15,9 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
-
-from msgspec import Meta
+from typing import Any, TypedDict
 
 from victorpy.base.child import limit_memory
 from victorpy.base.plain import checked
@@ -91,7 +89,7 @@ Read = Callable[[InputFile], Iterator[Item]]
 
 
 class _Row(TypedDict):
-    """The columns of a row that this run reads."""
+    """The columns that identify a record."""
 
     url: str
     name: str
@@ -99,21 +97,6 @@ class _Row(TypedDict):
     position: int
     crawled: str
     text: str | None
-    status: Status
-    kind: Annotated[str, Meta(pattern=f"^({'|'.join(Kind)})?$")]
-    reason: str
-    losses: list[str]
-    labels: dict[str, int]
-    size: int
-    digest: str
-    title: str | None
-    author: str | None
-    date: str | None
-    site_name: str | None
-    language: str | None
-    probability: float | None
-    confidence: float | None
-    repeats: dict[str, Any] | None
 
 
 class Previous:
@@ -129,6 +112,7 @@ class Previous:
         """Output paths of the failed records."""
         self._rows: Iterator[dict[str, Any]] = iter(())
         self._row: dict[str, Any] | None = None
+        self._part = Path()
         self._key = -1, -1
         """Number of the file of the row, and of the record in it."""
 
@@ -146,10 +130,12 @@ class Previous:
                     if file.end is not None and position >= file.end:
                         return
                     start = position + 1
-                    if fields["text"] is None or (plan.plain and fields["status"] == Status.FAILED):
+                    is_known = fields["text"] is not None
+                    outcome = stored_outcome(fields, sink.output.columns, self._part) if is_known else None
+                    if outcome is None or (plan.plain and outcome.status is Status.FAILED):
                         yield from ((record, None) for record in islice(read_file(file, plan.read, position), 1))
                     else:
-                        yield self._record(file, fields), stored_outcome(fields, sink.output.columns)
+                        yield self._record(file, fields, outcome), outcome
                 if is_complete:
                     return
                 start = max(start, last[1] if last else 0)
@@ -170,6 +156,7 @@ class Previous:
 
     def _all_rows(self, sink: Sink) -> Iterator[dict[str, Any]]:
         for part in self._parts:
+            self._part = part
             try:
                 for fields in sink.rows(part):
                     checked(fields, _Row, part)
@@ -185,14 +172,14 @@ class Previous:
             number = self._key[0] if is_same else self._stamps.number_of(self._row["source"])
             self._key = number, self._row["position"]
 
-    def _record(self, file: InputFile, fields: dict[str, Any]) -> Record:
+    def _record(self, file: InputFile, fields: dict[str, Any], outcome: Outcome) -> Record:
         name, source, position = fields["name"], fields["source"], fields["position"]
         url = fields["url"] if fields["url"] == name else ""  # otherwise the page itself has named its address
         place, reached = file.place, 0
         if source_of(file.path) is not None:
             by_url = place_of(url, f"{Path(source).name}-{position}")
             place, reached = self._places.get((source, position), by_url), file.path.stat().st_size
-        origin = Origin(source, position, is_unread(fields["reason"]))
+        origin = Origin(source, position, is_unread(outcome.reason))
         return Record(name, place, url=url, origin=origin, date=fields["crawled"], reached=reached)
 
 
