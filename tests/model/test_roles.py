@@ -9,6 +9,7 @@ from victorpy import Cleaner, Parts, clean, load_config, read_document
 from victorpy.base.resources import shipped
 from victorpy.columns import NEAR, Columns
 from victorpy.document import Role
+from victorpy.model.evidence.threads import posts
 from victorpy.model.evidence.trees import constant
 from victorpy.model.parts import AS_LABELLED
 from victorpy.model.role_trees import LEARNED, RECORD_ROLES, ROLES_FILE, RoleTrees, own_inputs, role_inputs
@@ -180,10 +181,10 @@ THREAD = (
 def test_posts_of_a_thread_stay_and_comments_of_an_article_go():
     cleaner = Cleaner.load()
     thread = cleaner.document(THREAD, parts=AS_LABELLED)
-    posts = [text for text in thread.document.texts if text.startswith("Tea is made of")]
+    texts = [text for text in thread.document.texts if text.startswith("Tea is made of")]
     kept = cleaner.document(THREAD).text
-    assert len(posts) == 8
-    assert all(post in kept for post in posts if post in thread.text)
+    assert len(texts) == 8
+    assert all(text in kept for text in texts if text in thread.text)
     comments = "".join(
         f"<div class='comment'><cite>user{number}</cite> <a href='#c{number}'>{number} May 2024</a>"
         f"<p>I have always liked coffee more than tea, number {number}, to be honest with you all.</p>"
@@ -193,6 +194,21 @@ def test_posts_of_a_thread_stay_and_comments_of_an_article_go():
     article = ARTICLE.replace('<div id="comments">', f'<div id="comments">{comments}')
     assert "coffee" not in cleaner.document(article).text
     assert "number 3" in cleaner.document(article, parts=Parts.of(include="comments")).text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("", "", 7),
+        (" May 2024", "", 0),
+        ("'comment-body'", "'article-body'", 0),  # in the first post
+        ("<p>", "<blockquote>A quoted post</blockquote><p>", 7),
+    ],
+)
+def test_posts_are_found_by_dates_and_by_the_markup_of_the_first_one(old, new, found):
+    page = columns_of(THREAD.replace(old, new, 1 if "body" in old else -1))
+    is_kept = np.array(["than 1 years" in text for text in page.texts])
+    assert posts(is_kept, page, ~is_kept).sum() == found
 
 
 def test_trees_are_saved_and_models_without_them_use_rules(tmp_path):

@@ -13,6 +13,7 @@ from victorpy.columns import NEAR, Columns, Counts, Flags
 from victorpy.columns.elements import running_total
 from victorpy.config import Config, load_config
 from victorpy.document import Document, Label, Role
+from victorpy.model.evidence.threads import posts
 from victorpy.model.role_patterns import (
     FORM,
     LONG,
@@ -238,6 +239,7 @@ def by_rules(page: Columns, is_kept: Flags, known: Mapping[Role, Flags] = Mappin
         Role.BODY: is_kept,
     }
     choices |= known
+    choices[Role.COMMENT] = choices[Role.COMMENT] | posts(is_kept, page, ~is_kept)
     choices[Role.CAPTION] = choices[Role.CAPTION] | _marked_captions(page)
     kept_tags = choices[Role.TAGS] & is_kept
     if kept_tags.sum() > 2 and words[kept_tags].sum() > _MOST_TAGS * words[is_kept].sum():

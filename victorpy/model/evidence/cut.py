@@ -5,8 +5,8 @@ probability. The blocks to keep maximise the F-measure of these expected counts.
 
 Units, such as listings and data tables, are kept as a whole or not at all: a table with gaps is worse than no table.
 Then headings directly above kept text, the headline, and formulas, tables and boxes between kept blocks are added.
-Their few words hardly count, but readers miss them. Hidden copies of kept text and links such as "Skip to content" and
-"Share" are dropped.
+Their few words hardly count, but readers miss them. In a thread, all posts are added. Hidden copies of kept text and
+links such as "Skip to content" and "Share" are dropped.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.columns.elements import running_total
 from victorpy.config import Config
 from victorpy.document import Document
+from victorpy.model.evidence.threads import posts
 from victorpy.outputs.boxes import BOX_HINTS, box_type
 
 BETA = dict(zip(FAVORS, (0.5, 0.8, 2.0), strict=True))
@@ -67,6 +68,7 @@ _LONGEST_BUTTON = 12  # words
 
 _TOGGLE = "kg-toggle-card"  # a title with a hidden text, in Ghost
 _NUMBER = re.compile(r"\(\d[\d.]{0,5}\)")  # of a formula
+_LEVELS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _UNIT_LEVELS = 4
 _LONGEST_GAP = 30  # blocks
 _MOST_OTHER_WORDS = 8  # in a gap
@@ -167,6 +169,7 @@ class Keeping:
                 kept |= in_short_pages(page) & (content >= STRONG)
             kept |= headings_above(kept, content, page, self.heading_least)
             kept |= units_between(kept, content, page)
+            kept |= posts(kept, page, content >= STRONG)
         kept |= headline_above(kept, content, page)
         dropped = hidden_copies(kept, page)
         dropped |= buttons(kept, page)
@@ -327,11 +330,26 @@ def _named(
 
 
 def headings_above(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
-    """Return the headings directly above kept text that have at least the probability `least`."""
+    """Return the headings directly above kept text, and the headings of the sections around kept headings.
+
+    They have at least the probability `least`.
+    """
     is_heading = page.within("class-header")
     is_above_kept = np.zeros(len(kept), dtype=bool)
     is_above_kept[:-1] = (kept & ~is_heading)[1:]
-    return is_heading & is_above_kept & (content >= least)
+    is_likely = content >= least
+    found = is_heading & is_above_kept & is_likely
+    if not (is_heading & is_likely & ~kept).any():
+        return found
+    level = np.select([page.within(tag) for tag in _LEVELS], [*range(1, 7)], 0)
+    open_headings: list[int] = []  # the heading of each section around a block
+    for number in np.flatnonzero(level).tolist():
+        while open_headings and level[open_headings[-1]] >= level[number]:
+            open_headings.pop()
+        if kept[number] or found[number]:
+            found[open_headings] |= is_likely[open_headings]
+        open_headings.append(number)
+    return found
 
 
 def headline_above(kept: Flags, content: Floats, page: Columns) -> Flags:
