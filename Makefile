@@ -6,6 +6,8 @@ ENV := $(VENV)/.installed
 RESULTS := benchmarks/results
 NATIVE := hatch_build.py $(wildcard victorpy/native/*.p??)
 
+unexport PYTHONDONTWRITEBYTECODE  # every process would compile all modules that it imports
+
 .PHONY: demo test quick check bench bench-batch wheel fuzz fuzz-native soak mutants clean
 
 demo: $(VENV)/.runtime  ## clean the sample pages with the bundled model
@@ -53,12 +55,13 @@ mutants: $(ENV)  ## plant random bugs and report the share that the tests catch;
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
+# --no-compile: Python compiles the modules that are imported, a small part of them all.
 $(VENV)/.runtime: pyproject.toml $(NATIVE) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --no-compile -e .
 	@touch $@
 
 $(ENV): pyproject.toml $(NATIVE) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --no-compile -e '.[dev]'  # bytecode is written when a module is imported first
+	$(BIN)/python -m pip install --quiet --no-compile -e '.[dev]'
 	@touch $@ $(VENV)/.runtime
 
 clean:
