@@ -464,7 +464,7 @@ ONE_LABEL = "%victor-anno 1\nsplit: block\n\nother\t-\t<p>\t Menu\nother\t-\t</p
 @pytest.mark.parametrize(
     ("files", "arguments", "message"),
     [
-        ({}, ["."], "no annotation files (*.anno) to learn from"),
+        ({}, ["."], "no annotation files (*.anno); for pages with gold texts: --data pages:"),
         ({}, ["gone.anno"], "gone.anno: cannot be read"),
         ({"page.html": "<p>Tea"}, ["page.html"], "page.html:1: not an annotation file"),
         ({"bad.anno": ONE_LABEL.replace("other", "othr", 1)}, ["bad.anno"], "bad.anno:4: unknown label 'othr'"),
@@ -531,7 +531,7 @@ def test_learn_combines_gold_standards_and_annotation_files(gold_standard, tmp_p
         (["--data", "cleanevl:gold"], "no data set 'cleanevl' (did you mean 'cleaneval'?)"),
         (["--data", "cleaneval:gone"], "gone: no such directory"),
         (["--data", "wcxb:gold"], "gold: no usable pages in the layout of 'wcxb'"),
-        (["--data", "anno:gold"], "no annotation files (*.anno) to learn from"),
+        (["--data", "anno:gold"], "no annotation files (*.anno); for pages with gold texts: --data pages:"),
     ],
 )
 def test_wrong_data_option_gives_one_line(gold_standard, tmp_path, arguments, message):
@@ -544,7 +544,7 @@ def test_learn_rejects_data_without_complete_pages(tmp_path):
     files = {"input/1.html": "<br>", "gold/1.txt": "<p>Tea"}
     ended = learn("-q", "--data", f"cleaneval:{write_files(tmp_path / 'set', files)}", cwd=tmp_path)
     first, last = ended.stderr.decode().splitlines()
-    assert first == "learn: left out: cleaneval: input/1: the page has no text"
+    assert first == f"learn: left out: cleaneval:{tmp_path / 'set'}: input/1: the page has no text"
     assert last == f"learn: cleaneval:{tmp_path / 'set'}: no usable page"
     files = {"auto/auto-tea(1)/0000.htm": "<h1>Tea Car</h1><p>Menu", "groundtruth/auto/auto-tea-model.txt": SWDE}
     ended = learn("-q", "-c", "crf", "--data", f"swde:{write_files(tmp_path / 'swde', files)}", cwd=tmp_path)

@@ -155,7 +155,9 @@ class Learning:
                 raise VictorError(next(last_lines, "the process ended without a message"))
             learned = Learned(**json.loads((folder / "learned.json").read_bytes()))
             if learned.is_better or self._start is None:
-                self.predictor = Predictor.load(folder / "model", f"the model adapted to {learned.pages:,} pages")
+                allow_code = self._start is not None and self._start.allow_code
+                name = f"the model adapted to {learned.pages:,} pages"
+                self.predictor = Predictor.load(folder / "model", name, allow_code)
             else:
                 self.predictor = self._start
             self._say(str(learned))

@@ -43,6 +43,9 @@ from victorpy.sites.grouping import SITE_KEY, site_of
 TARGETS = (5, 20, 50, 100)
 """Numbers of pages to aim for. More pages than these help less and less."""
 
+LEAST_SHOWN = 0.0005
+"""Smaller differences of word F1 are shown as 0."""
+
 LEAST_FOUND = 0.5
 """Pages with a smaller share of their gold on the page are left out. The gold may be that of another page."""
 
@@ -127,9 +130,9 @@ def _adapt(
     if arguments.replay < 0:
         raise ConfigError(f"--replay must be 0 or more, not {arguments.replay:g}")
     replay = load_replay(model.meta, arguments.replay) if arguments.replay else None
+    learned = learn(pages, model, weights, arguments.site_key, replay, arguments.origin is not None, report)
     if arguments.replay and replay is None:
         arguments.note("the sample of general pages does not fit this model, so other pages may become worse")
-    learned = learn(pages, model, weights, arguments.site_key, replay, arguments.origin is not None, report)
     return learned.trained, _describe_choice(learned, arguments.origin or DEFAULT)
 
 
@@ -173,9 +176,13 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
     if learned.chosen == UNCHANGED:
         return [*lines, f"training did not pay, so the saved model is a copy of {origin}; {more}"]
     gain = compare(learned.scores[learned.chosen], learned.scores[UNCHANGED])
-    doubtful = "may pay" if learned.expected_gain > 0 else "does not pay"
-    pays = "pays" if gain.low > 0 else "probably pays" if gain.mean > 0 else doubtful
     difference = f"{gain.mean:+.3f} word F1, 95 % interval {gain.low:+.3f} to {gain.high:+.3f}"
+    if abs(gain.mean) < LEAST_SHOWN:
+        pays, difference = "may pay", "these pages show no difference yet"
+    elif gain.mean > 0:
+        pays = "pays" if gain.low > 0 and pages >= TARGETS[0] else "probably pays"
+    else:
+        pays = "may pay" if learned.expected_gain > 0 else "does not pay"
     return [*lines, f"training {pays}: {difference}; for a better model, {more}"]
 
 
@@ -195,7 +202,7 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weight
 
     for spec in [spec for spec in specs if kinds[spec][0] != "anno"]:
         for page in load_gold([spec], config, warn, arguments.site_key):
-            name = f"{kinds[spec][0]}: {page.name}"
+            name = f"{spec}: {page.name}"
             if not page.document.blocks:
                 warn(f"{name}: the page has no text")
             elif page.weights is None and gold_found(page) < LEAST_FOUND:

@@ -61,7 +61,8 @@ def make_card(name: str, directory: Path, meta: Mapping[str, Any]) -> dict[str, 
         names = [name for name in bundled_models() if read_meta(find_model(name))["digest"] == parent]
         digest = f"digest {parent[:DIGITS]}"
         card["parent"] = f"{f'{names[0]} ({digest})' if names else digest}, trained on {pages:,} pages"
-        scores = ", ".join(f"{what} {score:.3f}" for what, score in training["word_f1"].items())
+        best_first = sorted(training["word_f1"].items(), key=lambda item: -item[1])
+        scores = ", ".join(f"{what} {score:.3f}" for what, score in best_first)
         card["choice"] = training["chosen"]
         card["word F1"] = f"{scores} (cross-validation over {training['folds']})"
     if "general_word_f1" in training:

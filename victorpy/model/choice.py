@@ -62,6 +62,7 @@ FEWEST_FOR_TREES = 15
 FEW_PAGES = 200
 SMALL = {
     "evidence-learner": "catboost",
+    "evidence-net": "0",
     "evidence-forests": "1",
     "evidence-param-iterations": "100",
     "evidence-param-depth": "5",

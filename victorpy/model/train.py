@@ -47,7 +47,8 @@ def find_annotations(paths: Sequence[Path]) -> list[Path]:
     """List annotation files. A directory means all annotation files below it."""
     files = [file for path in paths for file in (sorted(path.glob("**/*.anno")) if path.is_dir() else [path])]
     if not files:
-        raise DataError("no annotation files (*.anno) to learn from; for pages with gold texts: --data pages:DIR")
+        folder = paths[0] if paths else "DIR"
+        raise DataError(f"{folder}: no annotation files (*.anno); for pages with gold texts: --data pages:{folder}")
     return files
 
 

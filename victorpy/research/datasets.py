@@ -358,8 +358,6 @@ def _read_gold(path: Path, warn: Warn) -> str:
     except (OSError, VictorError) as error:
         warn(f"{path}: the gold cannot be read: {error}")
         return ""
-    if decoded.loss and decoded.source != "fallback":
-        warn(f"{path}: used, but {decoded.loss}")
     text = decoded.text.strip()
     if not text:
         warn(f"{path}: the gold is empty")
