@@ -27,7 +27,7 @@ from victorpy.model.evidence import Keeping, best_cut, expected_f1, fit_evidence
 from victorpy.model.evidence import context as around
 from victorpy.model.evidence.context import COLUMNS as AROUND
 from victorpy.model.evidence.context import context
-from victorpy.model.evidence.cut import find_units, pool_units
+from victorpy.model.evidence.cut import find_units, pool_units, visible_copies
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
 from victorpy.model.evidence.stage import make_lexicon, sample_blocks, training_weights, without_headline
@@ -1224,6 +1224,22 @@ def test_favoring_precision_keeps_the_headline():
     columns = Columns(read_document(page, config), config)
     kept = Keeping(favor="precision").kept(np.array([0.06, 0.01, 0.9, 0.2, 0.9, 0.01]), columns)
     assert np.flatnonzero(kept).tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("page", "dropped"),
+    [
+        ("<div class='slick-slide slick-cloned'><p>{0}</div><div class=slick-slide><p>{0}</div>", [0]),
+        ("<div class='d-md-none x'><p>{0}</div><div class='d-none d-md-block'><p>{0}</div>", [1]),
+        ("<div class=d-md-none><p>{0}<p>And a text that is only here</div><p>{0}", []),
+        ("<p>{0}<p>{0}", []),  # repeated for some other reason
+        ("<p>tea<p class=hidden-xs>tea", []),  # too short
+    ],
+)
+def test_copies_of_slides_and_for_other_screens_are_dropped(page, dropped):
+    config = load_config("default")
+    columns = Columns(read_document(page.format("Tea is hot, and it is old"), config), config)
+    assert np.flatnonzero(visible_copies(np.ones(columns.count, dtype=bool), columns)).tolist() == dropped
 
 
 def test_the_heading_of_a_section_stays_above_its_subsections():

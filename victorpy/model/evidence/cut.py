@@ -45,6 +45,7 @@ _HEADLINE_LEAST = 0.03  # probability
 # A hidden block is a copy if it has this many words, and this share of its pairs is in the visible kept text.
 _FEWEST_COPIED = 20
 _COPIED = 0.85
+_FEWEST_SLIDE_WORDS = 5
 _PAIR = np.uint64(0x9E3779B97F4A7C15)
 
 # Links such as "Skip to content", alone or several in a block.
@@ -54,6 +55,13 @@ _JUMP = re.compile(
     r"przejdź do |перейти к ",
     re.IGNORECASE,
 )
+# Classes of cloned slides, and of elements for small or large screens.
+_COPY_NAME = re.compile(
+    r"(?<![\w-])(?:(?:slick-|tns-slide-)?cloned|(?:bx-|[a-z]+__slide--)?clone|swiper-slide-duplicate"
+    r"|(?:mobile|desktop)-only|(?:hide|hidden|show|visible)-(?:on-|for-)?(?:mobile|desktop|xs|sm|md|lg|small|large)"
+    r"|d-(?:none|(?:sm|md|lg|xl)-none)|(?:sm|md|lg|xl):hidden)(?![\w-])"
+)
+_COPY_HINTS = ("clone", "duplicate", "-only", "hid", "show-", "visible-", "-none")
 _COPY = re.compile(r"cop(?:y|ied)(?: code| to clipboard)?!?", re.IGNORECASE)  # buttons of listings
 # Addresses that share, print or send the page, and names of the elements around such links.
 _SHARE_ADDRESS = re.compile(
@@ -171,7 +179,7 @@ class Keeping:
             kept |= units_between(kept, content, page)
             kept |= posts(kept, page, content >= STRONG)
         kept |= headline_above(kept, content, page)
-        dropped = hidden_copies(kept, page)
+        dropped = hidden_copies(kept, page) | visible_copies(kept, page)
         dropped |= buttons(kept, page)
         return kept & ~dropped
 
@@ -291,6 +299,36 @@ def hidden_copies(kept: Flags, page: Columns) -> Flags:
         visible = pairs[(kept & ~page.hidden)[block]]
         for number in hidden:
             copies[number] = np.isin(pairs[block == number], visible).mean() >= _COPIED
+    return copies
+
+
+def visible_copies(kept: Flags, page: Columns) -> Flags:
+    """Return the blocks of elements that sliders have cloned or that are for some screens only, if they are copies.
+
+    Names of elements tell what they are. Most of their kept text must be in earlier or in unnamed elements. Other
+    copies stay, since pages repeat texts for good reasons.
+    """
+    copies = np.zeros(page.count, dtype=bool)
+    repeated = np.flatnonzero(kept & (page.duplicates > 1))
+    if not len(repeated):
+        return copies
+    around = page.ancestors[:, repeated]
+    named = _named({*around.ravel().tolist()}, page.document, "class", _COPY_HINTS, _COPY_NAME)
+    if not named:
+        return copies
+    is_named = np.isin(around, named)
+    nearest = np.where(is_named.any(axis=0), around[is_named.argmax(axis=0), np.arange(len(repeated))], -1)
+    blocks_of: dict[int, list[int]] = {}
+    for number, element in zip(repeated.tolist(), nearest.tolist(), strict=True):
+        blocks_of.setdefault(element, []).append(number)
+    seen: set[str] = set()
+    for element in sorted(blocks_of):  # blocks outside named elements come first
+        copied = [number for number in blocks_of[element] if page.texts[number] in seen]
+        if element >= 0:
+            inside = slice(page.block_range[0][element], page.block_range[1][element])
+            words = page.words[inside] @ kept[inside]
+            copies[copied] = words >= _FEWEST_SLIDE_WORDS and page.words[copied].sum() >= _COPIED * words
+        seen.update(page.texts[number] for number in blocks_of[element])
     return copies
 
 
