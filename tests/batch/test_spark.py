@@ -99,6 +99,9 @@ def test_resumed_run_gives_lines_of_the_local_run(session, inputs, model, local,
         [row[name] for name in key] for row in rows if row["status"] == "failed"
     )
     assert not any(line["rest"] for line in failed)
+    run_locally(inputs[-1:], tmp_path / "here")
+    failed_here = (tmp_path / "here" / "failed.jsonl").read_text().splitlines()
+    assert failed_here == [json.dumps(line) for line in failed if line["source"] == inputs[-1]]
     other = replace(plan, format="markdown")
     with pytest.raises(OutputError, match="format was"):
         spark.run_plan(session, other, quiet)

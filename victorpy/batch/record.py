@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import stat
 import sys
 from dataclasses import dataclass
@@ -10,11 +11,13 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from victorpy.sites.grouping import site_of
 
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 STDIN = Path("-")
+_DYNAMIC = re.compile(r"\.(x?html?|shtml|php\d?|aspx?|jsp|cgi)$", re.IGNORECASE)
 
 
 class Status(StrEnum):
@@ -157,10 +160,30 @@ def size_problem(size: int, most_bytes: int) -> Problem | None:
     return Problem(Kind.TOO_LARGE, f"{size:,} bytes are more than the limit of {most_bytes:,}")
 
 
+def place_of(url: str, origin: Origin) -> Path:
+    """Return an output path for a page. If its address has no host, the path is named after the file and the record.
+
+    >>> str(place_of("https://tea.example/green/sencha.php", Origin("in/crawl.warc", 3)))
+    'tea.example/green/sencha.html'
+    >>> str(place_of("", Origin("in/crawl.warc", 3)))
+    'crawl.warc-3.html'
+    """
+    try:
+        parts = urlsplit(url)
+        host, path, query = parts.hostname or "", unquote(parts.path, errors="replace"), parts.query
+    except ValueError:
+        host, path, query = "", "", ""
+    if not host:
+        return Path(f"{Path(origin.source).name}-{origin.position}.html")
+    path = "index" if path.strip("/") == "" else path.strip("/") + ("/index" if path.endswith("/") else "")
+    path = _DYNAMIC.sub("", path) + (f"-{query}" if query else "")
+    return Path(host, f"{path}.html".lstrip("/"))
+
+
 def broken_record(origin: Origin, kind: Kind, words: str, reached: int = 0, name: str = "") -> Record:
     """Return a record for input that cannot be read."""
     name = name or f"{origin.source}:{origin.position}"
-    return Record(name, Path(name), origin=origin, problem=Problem(kind, words), reached=reached)
+    return Record(name, place_of("", origin), origin=origin, problem=Problem(kind, words), reached=reached)
 
 
 @cache

@@ -185,14 +185,13 @@ class Store:
         path = moved if (self.previous / MANIFEST).exists() else self.stamps_path
         return Stamps(path.read_bytes() if path.exists() else b"")
 
-    def previous_parts(self) -> tuple[list[Path], tuple[int, int] | None, list[dict[str, Any]]]:
-        """Return the parts that were set aside, where an incomplete run has stopped, and the failed records."""
+    def previous_parts(self) -> tuple[list[Path], tuple[int, int] | None]:
+        """Return the parts that were set aside, and where an incomplete run has stopped."""
         entries = [entry for entry, _ in read_entries(self.previous / MANIFEST)][1:]
         parts = [entry for entry in entries if "part" in entry]
         is_complete = any(entry.get("complete") for entry in entries)
         file, position = parts[-1]["last"] if parts else (0, 0)
-        failures = [failure for part in parts for failure in part["failures"]]
-        return [self.previous / part["part"] for part in parts], None if is_complete else (file, position), failures
+        return [self.previous / part["part"] for part in parts], None if is_complete else (file, position)
 
     def failures(self) -> Iterator[dict[str, Any]]:
         """Yield the failed records of the finished parts."""

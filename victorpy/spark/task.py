@@ -32,10 +32,10 @@ from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.stretches import spill_stretch, start_worker
 from victorpy.batch.outcome import Outcome, describe_failure, describe_place, failure, row
 from victorpy.batch.plan import Plan
-from victorpy.batch.record import Kind, Origin, Problem, Record
+from victorpy.batch.record import Kind, Origin, Problem, Record, place_of
 from victorpy.batch.replicas import decided
 from victorpy.batch.sinks import as_line, table_row, table_schema
-from victorpy.batch.sources import ReadOptions, place_of, source_of
+from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.batch.sources.rows import field_record
 from victorpy.errors import DataError
 from victorpy.outputs import find_output
@@ -231,9 +231,8 @@ def failed_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Return the lines of failed.jsonl for failed rows."""
 
     def lines(fields: dict[str, Any]) -> Iterator[dict[str, str]]:
-        place = place_of(fields["url"], f"{Path(fields['source']).name}-{fields['position']}")
         origin = Origin(fields["source"], fields["position"], is_unread(fields["reason"]))
-        record = Record(fields["name"], place, url=fields["url"], origin=origin)
+        record = Record(fields["name"], place_of(fields["url"], origin), url=fields["url"], origin=origin)
         problem = Problem(Kind(fields["kind"]), fields["reason"])
         yield {"line": json.dumps(describe_failure(record, failure(problem)))}
 

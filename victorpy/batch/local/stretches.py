@@ -46,9 +46,9 @@ from victorpy.batch.local.logs import (
 from victorpy.batch.local.pool import MEMORY_EXIT, PATIENCE, Report, set_deadline
 from victorpy.batch.outcome import Counts, Outcome, PageCleaner, failure, stored_outcome
 from victorpy.batch.plan import Plan
-from victorpy.batch.record import Kind, Origin, Problem, Record, Status
+from victorpy.batch.record import Kind, Origin, Problem, Record, Status, place_of
 from victorpy.batch.sinks import Sink, make_sink
-from victorpy.batch.sources import place_of, source_of
+from victorpy.batch.sources import source_of
 from victorpy.batch.store import Store
 from victorpy.cleaner import Cleaner
 from victorpy.errors import DataError
@@ -106,10 +106,8 @@ class Previous:
         self._stamps = store.previous_stamps()
         self._numbers = stamps.unchanged_from(self._stamps)
         """The earlier number of each input file, or -1 if it is new or has changed."""
-        parts, self._last, failures = store.previous_parts()
+        parts, self._last = store.previous_parts()
         self._parts = parts if len(self._stamps) else []
-        self._places = {(line["source"], line["position"]): Path(line["place"]) for line in failures}
-        """Output paths of the failed records."""
         self._rows: Iterator[dict[str, Any]] = iter(())
         self._row: dict[str, Any] | None = None
         self._part = Path()
@@ -173,13 +171,11 @@ class Previous:
             self._key = number, self._row["position"]
 
     def _record(self, file: InputFile, fields: dict[str, Any], outcome: Outcome) -> Record:
-        name, source, position = fields["name"], fields["source"], fields["position"]
+        name, origin = fields["name"], Origin(fields["source"], fields["position"], is_unread(outcome.reason))
         url = fields["url"] if fields["url"] == name else ""  # otherwise the page itself has named its address
         place, reached = file.place, 0
         if source_of(file.path) is not None:
-            by_url = place_of(url, f"{Path(source).name}-{position}")
-            place, reached = self._places.get((source, position), by_url), file.path.stat().st_size
-        origin = Origin(source, position, is_unread(outcome.reason))
+            place, reached = place_of(url, origin), file.path.stat().st_size
         return Record(name, place, url=url, origin=origin, date=fields["crawled"], reached=reached)
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from victorpy.base.registry import Registry
 from victorpy.batch.record import PAGE_SUFFIXES, Record
 
 MOST_BYTES = 32_000_000
 """Larger pages, and pages that expand to more bytes, are skipped."""
-
-_DYNAMIC = re.compile(r"\.(x?html?|shtml|php\d?|aspx?|jsp|cgi)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +64,3 @@ def source_of(path: Path | str) -> Source | None:
         return None
     suffix = max((suffix for suffix in SOURCES if name.endswith(suffix)), key=len, default="")
     return SOURCES.get(suffix) if suffix else None
-
-
-def place_of(url: str, otherwise: str) -> Path:
-    """Return an output path for the page at an address. Without a host, the path is named `otherwise`.
-
-    >>> str(place_of("https://tea.example/green/sencha.php", "3"))
-    'tea.example/green/sencha.html'
-    >>> str(place_of("", "crawl.warc-3"))
-    'crawl.warc-3.html'
-    """
-    try:
-        parts = urlsplit(url)
-        host, path, query = parts.hostname or "", unquote(parts.path, errors="replace"), parts.query
-    except ValueError:
-        host, path, query = "", "", ""
-    if not host:
-        return Path(f"{otherwise}.html")
-    path = "index" if path.strip("/") == "" else path.strip("/") + ("/index" if path.endswith("/") else "")
-    path = _DYNAMIC.sub("", path) + (f"-{query}" if query else "")
-    return Path(host, f"{path}.html".lstrip("/"))

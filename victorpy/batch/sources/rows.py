@@ -9,8 +9,8 @@ from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from victorpy.batch.record import Kind, Origin, Problem, Record, broken_record, size_problem
-from victorpy.batch.sources import ReadOptions, place_of, source
+from victorpy.batch.record import Kind, Origin, Problem, Record, broken_record, place_of, size_problem
+from victorpy.batch.sources import ReadOptions, source
 from victorpy.batch.sources.expanding import expand_gzip
 from victorpy.errors import DataError, missing
 
@@ -39,7 +39,7 @@ def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int
     problem = size_problem(len(page), options.most_bytes)
     return Record(
         name=url or f"{origin.source}:{origin.position}",
-        place=place_of(url, f"{Path(origin.source).name}-{origin.position}"),
+        place=place_of(url, origin),
         payload=b"" if problem else page.encode("utf-8", "surrogatepass") if isinstance(page, str) else page,
         is_text=isinstance(page, str),
         url=url,

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from victorpy.batch.http import codings_of, error_status, is_html, split_message
-from victorpy.batch.record import Kind, Origin, Problem, Record, broken_record, size_problem
-from victorpy.batch.sources import ReadOptions, place_of, source
+from victorpy.batch.record import Kind, Origin, Problem, Record, broken_record, place_of, size_problem
+from victorpy.batch.sources import ReadOptions, source
 from victorpy.batch.sources.expanding import GZIP, ExpandedGzip, expand_gzip, find_bytes, is_padding
 from victorpy.errors import missing
 
@@ -139,7 +139,7 @@ def _page_record(
     url = entry.headers.get("WARC-Target-URI", "").strip("<>")
     return Record(
         name=url or f"{origin.source}@{origin.position}",
-        place=place_of(url, f"{Path(origin.source).name}-{origin.position}"),
+        place=place_of(url, origin),
         payload=b"" if problem else body,
         url=url,
         content_type="" if problem else content_type,
