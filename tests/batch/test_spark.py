@@ -1,5 +1,6 @@
 """Spark runs give the rows of local runs, with bad pages, replicas, resumed runs and a killed executor."""
 
+import contextlib
 import gzip
 import json
 import os
@@ -283,15 +284,23 @@ def test_replicas_of_sites_are_those_of_the_local_run(session, tmp_path):
 # Executors that are separate processes.
 
 
+@pytest.fixture(scope="module")
+def poisoned(model, tmp_path_factory):
+    """A directory with archives in `in`, and the lines of the local run."""
+    place = tmp_path_factory.mktemp("poisoned")
+    for number, poison in enumerate(POISON.values()):
+        crawl(place / "in" / f"{number}.warc.gz", 5, {1: poison})
+    with contextlib.chdir(place):
+        method = Method(model=str(model), allow_code=True)
+        return place, run_locally(["in"], Path("local"), method=method, limits=LIMITS)[0]
+
+
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="executors are found in /proc")
 @pytest.mark.slow
 @pytest.mark.parametrize("cluster", ["local-cluster", "standalone"])
-def test_resumed_job_with_bad_pages_and_a_killed_executor_gives_lines_of_the_local_run(cluster, tmp_path, monkeypatch):
-    (tmp_path / "poison").mkdir()
-    model = poison_model(tmp_path / "poison")
-    for number, poison in enumerate(["EATS", "RAISES", "HANGS", "CRASHES"]):
-        crawl(tmp_path / "in" / f"{number}.warc.gz", 10, {1: poison})
-    program = [sys.executable, ROOT / "tests" / "support" / "spark_cluster.py", "in", "out", model, cluster]
+def test_resumed_job_with_bad_pages_and_a_killed_executor_gives_lines_of_the_local_run(cluster, poisoned, model):
+    place, expected = poisoned
+    program = [sys.executable, ROOT / "tests" / "support" / "spark_cluster.py", "in", cluster, model, cluster]
     variables = {
         "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
         "PYSPARK_PYTHON": sys.executable,
@@ -303,15 +312,11 @@ def test_resumed_job_with_bad_pages_and_a_killed_executor_gives_lines_of_the_loc
         capture_output=True,
         timeout=900,
         env={**ENVIRONMENT, **variables},
-        cwd=tmp_path,
+        cwd=place,
         text=True,
     )
-    assert ended.stdout.splitlines()[-1:] == ["killed 1 pages 40 of them now 20"], ended.stderr[-3000:]
-    monkeypatch.chdir(tmp_path)
-    expected, _ = run_locally(
-        ["in"], tmp_path / "local", method=Method(model=str(model), allow_code=True), limits=LIMITS
-    )
-    assert lines_of(tmp_path / "out") == expected
+    assert ended.stdout.splitlines()[-1:] == ["killed 1 pages 20 of them now 10"], ended.stderr[-3000:]
+    assert lines_of(place / cluster) == expected
 
 
 # Without a session.

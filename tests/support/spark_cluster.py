@@ -115,15 +115,15 @@ def kill_one_when_busy(killed):
 
 @contextmanager
 def standalone_cluster():
-    """Start a master and two workers, each in a process of its own, and return the master's address."""
+    """Start a master and a worker for two executors, all in processes of their own. Return the master's address."""
     home = Path(pyspark.__file__).parent
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     master = f"spark://127.0.0.1:{port}"
     directory = str(Path("spark-work").resolve())
-    worker = ["worker.Worker", master, "--cores", "1", "--memory", "1g", "--work-dir", directory]
-    commands = [["master.Master", "--port", str(port)], worker, worker]
+    worker = ["worker.Worker", master, "--cores", "2", "--memory", "1g", "--work-dir", directory]
+    commands = [["master.Master", "--port", str(port)], worker]
     processes = []
     try:
         for name, *options in commands:
@@ -144,7 +144,8 @@ def local_cluster():
 
 
 def main(inputs, output, model, kind):
-    settings = {**SMALL, "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"], "spark.executor.memory": "512m"}
+    settings = {**SMALL, "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"]}
+    settings |= {"spark.executor.memory": "512m", "spark.executor.cores": "1"}
     method = Method(model=model, allow_code=True)
     plan = Plan((inputs,), output, "jsonl", method=method, limits=LIMITS, shard_files=2)
     killed = []
