@@ -291,6 +291,7 @@ def test_copies_and_wrong_gold_are_left_out(tmp_path):
         rows = "".join(ROW.format(name=name, number=row) for row in range(6))
         (directory / f"{number}.html").write_text(PAGE.format(name=name, rows=rows))
         gold = "\n".join(f"{name} {row}" for row in range(6 - (number == 3)))
+        gold += "\nWe wish all of our customers a pleasant day, and we hope that they enjoy their tea." * (number == 2)
         (directory / f"{number}.txt").write_text("The gold of a page about coffee" if number == 4 else gold)
     (directory / "lost.txt").write_text("the page of this gold is missing")
     ended = victor("learn", "--data", f"pages:{directory}", "-o", tmp_path / "model", "--replay", "0")
@@ -298,4 +299,5 @@ def test_copies_and_wrong_gold_are_left_out(tmp_path):
     assert "pages: 4: most words of the gold are not on the page" in messages
     assert "copies of other pages: 1; check 1 page whose copies have contradicting labels" in messages
     assert "lost.txt: no page lost.html" in messages
+    assert "texts that are content on one page and noise on another: 1; check the labels of 'We wish all" in messages
     assert "trained on 3 pages" in ended.stdout.decode()

@@ -33,8 +33,9 @@ from victorpy.model.choice import ADAPTED, SEVERAL_SITES, UNCHANGED, Learned, le
 from victorpy.model.evidence.replay import WEIGHT, load_replay
 from victorpy.model.evidence.stage import Report, Weights
 from victorpy.model.store import DEFAULT, Model, check_target, load_model
-from victorpy.model.train import Trained, find_annotations, find_unconfirmed, load_pages, train
+from victorpy.model.train import Trained, find_annotations, load_pages, train
 from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import load_progress
 from victorpy.research.datasets import Warn, parse_data, set_name
 from victorpy.research.gold import gold_found, load_gold
 from victorpy.research.statistics import compare, summarise
@@ -48,6 +49,9 @@ LEAST_SHOWN = 0.0005
 
 LEAST_FOUND = 0.5
 """Pages with a smaller share of their gold on the page are left out. The gold may be that of another page."""
+
+FEWEST_DISPUTED = 5
+"""Texts with fewer words may be content on one page and noise on another."""
 
 NONE = "none"  # the value of --from that trains a new model
 
@@ -96,7 +100,7 @@ def run(arguments: Arguments) -> int:
     if arguments.site_key != SITE_KEY:
         trained.training["site_key"] = arguments.site_key
     trained.save(target)
-    _warn_about(arguments, pages)
+    _warn_about(arguments, pages, weights)
     if not arguments.quiet:
         print("\n".join([*_describe_pages(trained, counts), *result]))
         seconds = time.perf_counter() - began
@@ -227,8 +231,8 @@ def _without_copies(loaded: Sequence[Loaded], warn: Warn) -> list[Loaded]:
     return [rows[0] for rows in copies.values()]
 
 
-def _warn_about(arguments: Arguments, pages: Sequence[CleanPage]) -> None:
-    """Warn about very few pages and about pages of one site."""
+def _warn_about(arguments: Arguments, pages: Sequence[CleanPage], weights: Weights) -> None:
+    """Warn about very few pages, pages of one site, and contradicting labels."""
     if len(pages) == 1:
         arguments.note("there is only one page to learn from; the model will hardly work on others")
     elif len(pages) < TARGETS[0]:
@@ -236,24 +240,42 @@ def _warn_about(arguments: Arguments, pages: Sequence[CleanPage]) -> None:
     sites = {site_of(page.document.url, arguments.site_key) for page in pages}
     if len(pages) > 1 and len(sites) == 1 and "" not in sites:
         arguments.note(f"all pages are from {sites.pop()}; the scores hold for this site only")
+    disputed = _disputed_texts([page for page, its_weights in zip(pages, weights, strict=True) if its_weights is None])
+    if disputed:
+        check = f"check the labels of {disputed[0][:60]!r}"
+        arguments.note(f"texts that are content on one page and noise on another: {len(disputed):,}; {check}")
+
+
+def _disputed_texts(pages: Sequence[CleanPage]) -> list[str]:
+    """Return texts that are always content on one page and never on another page of its site."""
+    uses: dict[tuple[str, str], set[frozenset[bool]]] = {}
+    for page in pages:
+        labels: dict[str, set[bool]] = {}
+        for block, label in zip(page.document.blocks, page.labels, strict=True):
+            labels.setdefault(block.text, set()).add(label.is_content)
+        for text, own in labels.items():
+            uses.setdefault((site_of(page.document.url), text), set()).add(frozenset(own))
+    both = {frozenset([True]), frozenset([False])}
+    return [text for (_, text), its_uses in uses.items() if its_uses >= both and len(text.split()) >= FEWEST_DISPUTED]
 
 
 def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Config) -> list[CleanPage]:
-    """Read annotation files. Skip unconfirmed ones with --only-confirmed, else warn."""
-    unconfirmed = find_unconfirmed(files)
+    """Read annotation files. If some blocks have no label or only a model's label, skip the file or warn."""
+    progress = ((file, *load_progress(file)) for file in files)
+    unconfirmed = [(file, blocks - decided, blocks) for file, decided, blocks in progress if decided < blocks]
     if not unconfirmed:
         return load_pages(files, config)
-    first = unconfirmed[0]
-    blocks = sum(file.blocks for file in unconfirmed)
+    first, its_unconfirmed, its_blocks = unconfirmed[0]
+    total = sum(count for _, count, _ in unconfirmed)
     problem = (
-        f"{len(unconfirmed):,} of {len(files):,} files have unconfirmed labels, {blocks:,} in all "
-        f"(the first: {first.path}, {first.blocks:,} of {first.of:,})"
+        f"{len(unconfirmed):,} of {len(files):,} files have unconfirmed labels, {total:,} in all "
+        f"(the first: {first}, {its_unconfirmed:,} of {its_blocks:,})"
     )
     if not arguments.only_confirmed:
         pages = load_pages(files, config)
         arguments.say(f"{problem}; skip these files with --only-confirmed, or confirm labels with victor annotate")
         return pages
-    left_out = {file.path for file in unconfirmed}
+    left_out = {file for file, _, _ in unconfirmed}
     confirmed = [file for file in files if file not in left_out]
     if not confirmed:
         raise DataError(f"--only-confirmed leaves nothing to learn from: {problem}; finish some with victor annotate")

@@ -84,7 +84,7 @@ class Learned:
     scores: Mapping[str, Scores]
     """The scores of every candidate, from cross-validation."""
     expected_gain: float
-    """The gain in word F1 to expect on other pages."""
+    """The gain in word F1 to expect on other pages, less `NEW_MODEL_GAIN` for a model from scratch."""
     sites: int
     by_site: bool
     """Whether the folds are made of sites."""
@@ -122,9 +122,8 @@ def learn(
         from_scratch = trial.from_scratch(name, model.config)
         if from_scratch is not None:
             scores[name] = from_scratch
-            gains[name] = expected_gain(from_scratch, unchanged)
-    costs = dict.fromkeys(CONFIGS, NEW_MODEL_GAIN)
-    chosen = ADAPTED if adapt else max(gains, key=lambda name: gains[name] - costs.get(name, 0.0))
+            gains[name] = expected_gain(from_scratch, unchanged) - NEW_MODEL_GAIN
+    chosen = ADAPTED if adapt else max(gains, key=lambda name: gains[name])
     report("training on all pages")
     labeller, config = model.labeller, model.config
     if chosen == ADAPTED:

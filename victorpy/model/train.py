@@ -18,7 +18,7 @@ from victorpy.model.evidence.stage import Report, Weights
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import save_model
 from victorpy.outputs import CleanPage
-from victorpy.outputs.anno import load_anno, load_progress, write_anno
+from victorpy.outputs.anno import load_anno, write_anno
 from victorpy.sites.grouping import SITE_KEY
 from victorpy.sites.style_tree import page_fingerprint
 
@@ -50,24 +50,6 @@ def find_annotations(paths: Sequence[Path]) -> list[Path]:
         folder = paths[0] if paths else "DIR"
         raise DataError(f"{folder}: no annotation files (*.anno); for pages with gold texts: --data pages:{folder}")
     return files
-
-
-@dataclass(frozen=True)
-class Unconfirmed:
-    """An annotation file with `blocks` unreviewed blocks out of `of`."""
-
-    path: Path
-    blocks: int
-    of: int
-
-
-def find_unconfirmed(files: Sequence[Path]) -> list[Unconfirmed]:
-    """Find the files in which some blocks have no label or only a model's label.
-
-    Labels from gold standards count as labels from a person.
-    """
-    progress = ((file, *load_progress(file)) for file in files)
-    return [Unconfirmed(file, blocks - decided, blocks) for file, decided, blocks in progress if decided < blocks]
 
 
 def train(

@@ -45,10 +45,6 @@ SETTINGS: dict[str, Any] = {
 }
 """Settings of the trees, chosen on kinds of pages that the bundled model was not trained on."""
 
-FEWEST_GROUPS = 1
-"""Tokens on fewer of the new pages, or sites if there are several, are left out."""
-
-
 UNLIKE, LIKE = 0.25, 0.5
 """A page is adapted in full if it is half as much like the new pages as these are like each other.
 
@@ -158,5 +154,5 @@ def likeness(page: Columns, lexicon: Lexicon) -> Floats:
 
 def _lexicon(votes: Sequence[Votes], without: str | None = None) -> Lexicon:
     """Make a lexicon of the new pages. It has no headings, because the general pages have none."""
-    names, words, _ = make_lexicon(votes, without, FEWEST_GROUPS).tables
+    names, words, _ = make_lexicon(votes, without, fewest=1).tables
     return Lexicon((names, words, Table(np.zeros(0, dtype=np.uint64), np.zeros(0))))
