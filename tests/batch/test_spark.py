@@ -94,7 +94,7 @@ def test_resumed_run_gives_lines_of_the_local_run(session, inputs, model, local,
     assert {n: row["kind"] for n, row in enumerate(rows[:35]) if row["kind"]} == {
         number: KINDS[poison] for number, poison in POISON.items()
     }
-    failed = [json.loads(line) for line in (tmp_path / "out" / "failed.jsonl").read_text().splitlines()]
+    failed = [json.loads(line) for line in (tmp_path / "out" / "_failed.jsonl").read_text().splitlines()]
     key = ("source", "position", "kind", "reason")
     assert [[line[name] for name in key] for line in failed] == sorted(
         [row[name] for name in key] for row in rows if row["status"] == "failed"
@@ -113,7 +113,7 @@ def test_tables_have_rows_of_the_local_run(session, inputs, model, local, tmp_pa
     plan = Plan(inputs[1:], tmp_path / "out", "parquet", method=method, limits=LIMITS)
     spark.run_plan(session, plan, quiet)
     expected = [row for row in map(json.loads, local[0].splitlines()) if row["source"] != inputs[0]]
-    table = pq.read_table(sorted((tmp_path / "out").glob("*/*.parquet")))
+    table = pq.read_table(tmp_path / "out")
     assert table.schema.names == table_schema().names
     rows = table.to_pylist()
     for row in rows:
@@ -256,7 +256,7 @@ def test_resume_gives_the_replicas_of_the_local_run(session, planted_inputs, ded
     summary = spark.run_plan(session, plan, quiet)
     assert lines_of(tmp_path / "out") == expected
     for name in ("replicas.jsonl", "failed.jsonl"):
-        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
+        assert (tmp_path / "out" / f"_{name}").read_bytes() == (tmp_path / "local" / name).read_bytes()
     assert summary["replica"] == local_summary["replica"] > 8
     assert summary["dedup"] == local_summary["dedup"]
     assert not [*(tmp_path / "out").glob("_cleaned"), *(tmp_path / "out").glob("_replicas")]
@@ -278,7 +278,7 @@ def test_replicas_of_sites_are_those_of_the_local_run(session, tmp_path):
     spark.run_plan(session, plan, quiet)
     assert sorted(lines_of(tmp_path / "out").splitlines()) == sorted(expected.splitlines())
     assert summary["replica"] > 20
-    assert (tmp_path / "out" / "replicas.jsonl").read_bytes() == (tmp_path / "local" / "replicas.jsonl").read_bytes()
+    assert (tmp_path / "out" / "_replicas.jsonl").read_bytes() == (tmp_path / "local" / "replicas.jsonl").read_bytes()
 
 
 # Executors that are separate processes.

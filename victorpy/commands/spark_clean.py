@@ -7,7 +7,7 @@ examples:
   victor spark-clean crawl/ corpus/ --by-site --method sst
 
 Repeat the command to resume an interrupted run. docs/guides/spark.md describes spark-submit.
-exit codes: 0 success, 1 some pages failed (listed in OUT/failed.jsonl), 2 wrong usage
+exit codes: 0 success, 1 some pages failed (listed in OUT/_failed.jsonl), 2 wrong usage
 """
 
 from __future__ import annotations
@@ -68,6 +68,6 @@ def run(arguments: Arguments) -> int:
     if not arguments.quiet:
         print(summary_table(summary), file=sys.stderr)
         if summary["failed"]:
-            failed = f"{arguments.output.rstrip('/')}/failed.jsonl"
+            failed = f"{arguments.output.rstrip('/')}/{spark.LIST_OF_FAILED}"
             arguments.say(f"failed pages are listed in {failed}; clean them again with victor clean --retry")
     return EXIT_FAILED if summary["failed"] else 0

@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING
 from victorpy.batch.plan import Limits, Plan
 from victorpy.batch.sources import ReadOptions
 from victorpy.methods import Method
-from victorpy.spark.driver import check_plan, clean_frame, clean_sites, run_plan, session, with_model
+from victorpy.spark.driver import LIST_OF_FAILED, check_plan, clean_frame, clean_sites, run_plan, session, with_model
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Plan", "check_plan", "clean", "clean_frame", "clean_sites", "run_plan", "session", "with_model"]
+__all__ = [
+    "LIST_OF_FAILED",
+    "Plan",
+    "check_plan",
+    "clean",
+    "clean_frame",
+    "clean_sites",
+    "run_plan",
+    "session",
+    "with_model",
+]
 
 
 def clean(

@@ -52,7 +52,9 @@ KINDS = ("parquet", "jsonl", "jsonl.gz")
 _SESSION = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64", "spark.ui.showConsoleProgress": "false"}
 """Default settings. Pages are large, so a batch contains few of them."""
 
-# Names in the output directory.
+# Names in the output directory. Readers of tables leave out names that begin with an underscore.
+LIST_OF_FAILED = "_failed.jsonl"
+_LIST_OF_REPLICAS = "_replicas.jsonl"
 _DONE = "_done"
 _INPUTS = "_inputs"
 _SITES = "_pages"
@@ -219,7 +221,7 @@ class _Run:
         return [piece for unit in units for piece in task.cut_file(unit, stored.get(str(unit.path), [(0, 0)]))]
 
     def write_shards(self) -> None:
-        """Write all missing shards, and then failed.jsonl."""
+        """Write all missing shards, and then the list of failed records."""
         with self._telling():
             if not all(self._counts_of(name) for name in self.shards):
                 if self.plan.by_site:
@@ -304,7 +306,7 @@ class _Run:
             return
         self.losses = find_losses(signed, self._decisions())
         replicas = signed.select("place", "description").join(self._decisions(), "place")
-        self._write_lines(replicas, task.replica_lines, "replicas.jsonl", "place")
+        self._write_lines(replicas, task.replica_lines, _LIST_OF_REPLICAS, "place")
 
     def _write_cleaned(self, name: str) -> bool:
         if self.store.exists(f"{_CLEANED}/{name}/_SUCCESS"):
@@ -377,18 +379,18 @@ class _Run:
         columns = ("name", "url", "source", "position", "kind", "reason", "status")
         schema = ", ".join(f"{name} {'bigint' if name == 'position' else 'string'}" for name in columns)
         if not self.counts.statuses[str(Status.FAILED)]:
-            self.store.write("failed.jsonl", "")
+            self.store.write(LIST_OF_FAILED, "")
             return
         paths = [self.store.path(name) for name in self.shards]
         reader = self.spark.read.schema(schema)
         rows = reader.parquet(*paths) if self.form is Form.TABLE else reader.json(paths)
         failed = rows.where(F.col("status") == str(Status.FAILED))
-        self._write_lines(failed, task.failed_lines, "failed.jsonl", "source", "position")
+        self._write_lines(failed, task.failed_lines, LIST_OF_FAILED, "source", "position")
 
     def _write_lines(self, frame: DataFrame, lines: Callable[..., Any], name: str, *order: str) -> None:
         """Let an executor write a file of lines, in order. Rows are sorted on its disk if there are many."""
         ordered = frame.repartition(1).sortWithinPartitions(*order)
-        temporary = f"_{name}"
+        temporary = f"{name}._tmp"
         ordered.mapInArrow(lines, "line string").write.mode("overwrite").text(self.store.path(temporary))
         self.store.take_part(temporary, name)
 

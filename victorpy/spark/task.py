@@ -228,7 +228,7 @@ def clean_grouped(plan: Plan, form: Form, site: str, batches: Batches) -> Iterat
 
 
 def failed_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Return the lines of failed.jsonl for failed rows."""
+    """Return the lines of the list of failed records for failed rows."""
 
     def lines(fields: dict[str, Any]) -> Iterator[dict[str, str]]:
         origin = Origin(fields["source"], fields["position"], is_unread(fields["reason"]))
@@ -240,7 +240,7 @@ def failed_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
 
 
 def replica_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Return the lines of replicas.jsonl for rows with descriptions of a replica and of the record that it repeats."""
+    """Return the lines of the list of replicas for rows with descriptions of a replica and of what it repeats."""
 
     def lines(fields: dict[str, Any]) -> Iterator[dict[str, str]]:
         values = {**json.loads(fields["description"]), "repeats": json.loads(fields["decision"])}
