@@ -103,7 +103,7 @@ def dedup_summary(dedup: Dedup, losses: Iterable[Loss]) -> dict[str, Any]:
     """Return what the summary of a run says about deduplication, with a warning for each site that loses many pages."""
     warnings = [
         f"{loss.site or 'pages without an address'}: {loss.replicas:,} of {loss.pages:,} pages are replicas "
-        f"({loss.replicas / loss.pages:.0%}); check them in replicas.jsonl"
+        f"({loss.replicas / loss.pages:.0%}); check them in the list of replicas"
         for loss in losses
     ]
     return {"dedup": str(dedup), "warnings": warnings}
