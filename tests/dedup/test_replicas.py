@@ -204,7 +204,7 @@ def test_repeated_paragraphs_of_listings_stay(tmp_path, format):
 def test_summary_warns_of_sites_that_lose_many_pages(tmp_path):
     inputs = write_lines(tmp_path / "pages.jsonl", [page(story(number % 6)) for number in range(10)])
     ended = clean(inputs, "--dedup", "pages", "-j", 1, "-o", tmp_path / "out.jsonl", "--summary", tmp_path / "summary")
-    warning = "news.example: 4 of 10 pages are replicas (40%); check them in replicas.jsonl"
+    warning = "news.example: 4 of 10 pages are replicas (40%); check them in the list of replicas"
     assert f"warning: {warning}" in ended.stderr.decode()
     assert json.loads((tmp_path / "summary").read_text())["warnings"] == [warning]
 
