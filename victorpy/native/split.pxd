@@ -87,7 +87,7 @@ cdef class Page:
     cdef int add_text(self, const char *data, size_t size) except -1
     cdef int add_lines(self, str text) except -1
     cdef int make_blocks(self) except -1
-    cdef bint divides(self, int first, int stop) noexcept
+    cdef int divides(self, int first, int stop) noexcept
     cdef int join_texts(self) except -1
     cdef int elements_before(self, int block)
     cdef tuple tags_between(self, int start, int stop)

@@ -39,6 +39,13 @@ cdef enum:
     UNWRAPPED = 32
     USED = 64
     DIVIDING = 128
+    STYLING = 256
+
+# Tags between two texts.
+cdef enum:
+    ENDS = 1
+    BEGINS = 2
+    STYLES = 4
 
 # Attributes that the walk looks at.
 cdef enum:
@@ -54,15 +61,20 @@ cdef inline bint is_white(unsigned char code) noexcept nogil:
     return code == 32 or 9 <= code <= 13 or 28 <= code <= 31
 
 
-cdef bint divided(str before, str after):
+cdef bint divided(str before, str after, int tags):
     """Whether two texts without white space between them are separate words. The twin is `page.split.divides`."""
     cdef Py_ssize_t size = len(before)
     cdef Py_UCS4 last = before[size - 1], first = after[0]
+    cdef bint is_word = last.islower() and size > 1 and (<Py_UCS4>before[size - 2]).isalpha()
+    if tags != ENDS | BEGINS:
+        if not is_word or not first.isupper():
+            return False
+        return (tags & ENDS and len(before.split(None, 1)) > 1) or (tags & BEGINS and len(after.split(None, 1)) > 1)
     if last.isdecimal():
         return first.isupper() and len(after) > 1 and (<Py_UCS4>after[1]).islower()
     if last == u":" or last == u"]":
         return size > 1 and (<Py_UCS4>before[size - 2]).isalnum() and first.isupper()
-    return last.islower() and size > 1 and (<Py_UCS4>before[size - 2]).isalpha() and (first.isupper() or first.isdecimal())
+    return is_word and (first.isupper() or first.isdecimal())
 
 
 cdef class Page:
@@ -116,7 +128,7 @@ cdef class Page:
             self.closing_names.append("/" + name)
             kind = (PRE if name == "pre" else 0) | (IMG if name == "img" else 0)
             kind |= (VOID_TAG if name in self.void_tags else 0) | (BLOCK_LEVEL if name in self.block_level else 0)
-            kind |= DIVIDING if name in self.dividing_tags else 0
+            kind |= DIVIDING if name in self.dividing_tags[0] else STYLING if name in self.dividing_tags[1] else 0
             kind |= (DELETED if name in self.deleted_tags else 0) | (UNWRAPPED if name in self.unwrapped_tags else 0)
             self.tag_kinds.push_back(kind)
         return number
@@ -388,7 +400,7 @@ cdef class Page:
 
     cdef int make_blocks(self) except -1:
         """Join the texts that no cut separates."""
-        cdef int count = <int>self.texts_.size(), i, place, previous = 0, tag, first, number
+        cdef int count = <int>self.texts_.size(), i, place, previous = 0, tag, first, number, tags
         cdef size_t hiding = 0
         cdef bint breaks, crossed, gap = True
         cdef Text *text
@@ -415,8 +427,9 @@ cdef class Page:
                     self.block_breaks.push_back(breaks)
                 self.block_start.push_back(i)
             gap = gap or breaks or text.gap or (not text.preformatted and text.begins_white)
-            if not gap and i and not text.preformatted and self.divides(previous, text.place):
-                gap = divided(<str>self.strings[i - 1], <str>self.strings[i])
+            if not gap and i and not text.preformatted:
+                tags = self.divides(previous, text.place)
+                gap = tags and divided(<str>self.strings[i - 1], <str>self.strings[i], tags)
             self.gaps[i] = gap
             gap = not text.preformatted and text.ends_white
             previous = text.place
@@ -426,15 +439,16 @@ cdef class Page:
         self.join_texts()
         return 0
 
-    cdef bint divides(self, int first, int stop) noexcept:
-        """Whether the tags at these places close and then open elements that may divide words."""
-        cdef int place, tag, opened = 0
+    cdef int divides(self, int first, int stop) noexcept:
+        """Return what the tags at these places do, or 0 if they do not divide words."""
+        cdef int place, tag, kind, found = 0
         for place in range(first, stop):
             tag = self.passed[place]
-            if not self.tag_kinds[tag if tag >= 0 else ~tag] & DIVIDING or (opened and tag < 0):
-                return False
-            opened += tag >= 0
-        return 0 < opened < stop - first
+            kind = self.tag_kinds[tag if tag >= 0 else ~tag]
+            if not kind & (DIVIDING | STYLING):
+                return 0
+            found |= (BEGINS if tag >= 0 else ENDS) | (STYLES if kind & STYLING else 0)
+        return found
 
     cdef int join_texts(self) except -1:
         cdef int block, first, stop, i, holder, element, length

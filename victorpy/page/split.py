@@ -37,6 +37,8 @@ _MAY_HIDE = frozenset(["hidden", "aria-hidden", "style"])
 _SPECIAL = frozenset(["pre", "img"])
 DIVIDING = frozenset(["a", "button", "label", "small", "span", "time"])
 """Inline elements that pages also use for separate boxes."""
+STYLING = frozenset(["b", "cite", "dfn", "em", "i", "strong"])
+"""Inline elements that rarely are separate boxes."""
 _NONE: dict[str, str] = {}
 _ODD = re.compile(r"[^\w:.-]+")  # characters that broken markup such as <br<p> puts into tag names
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -59,7 +61,7 @@ def split(tree: Tree, cuts: Cuts, delete: Collection[str] = (), **values: Any) -
     values = {"url": tree.url, "title": tree.title, "losses": tree.losses, "base": tree.base} | values
     if tree.root is not None and _native:
         lines = Lines()
-        rules = VOID, DIVIDING, delete, tree.unwrap, DEEPEST, MOST_TAGS, hides, _ODD.sub, lines.take
+        rules = VOID, (DIVIDING, STYLING), delete, tree.unwrap, DEEPEST, MOST_TAGS, hides, _ODD.sub, lines.take
         with suppress(OverflowError):
             arrays = _native.split_tree(tree.root, cuts, *rules)
             how = "every" if cuts.every else "block"
@@ -88,20 +90,28 @@ def hides(attributes: dict[str, str]) -> bool:
 def divides(before: str, tags: Sequence[str], after: str) -> bool:
     """Whether the tags between two texts divide words, although there is no white space.
 
-    Style sheets often set labels and links apart. A capital letter or a number after them shows it.
+    Style sheets often set labels, credits and links apart. A capital letter or a number after them shows it. If
+    elements only end or only begin there, or only change the style, one of them must have several words, unlike a half
+    of a name.
 
     >>> divides("Position", ["/span", "span"], "Forward"), divides("Java", ["b"], "Script")
     (True, False)
+    >>> divides("the bridge of Nadeschdin", ["span"], "Photo: AP")
+    True
     """
-    closing = [tag[1:] for tag in tags if tag[0] == "/"]
-    opening = tags[len(closing) :]
-    if not closing or not opening or not DIVIDING.issuperset(closing) or not DIVIDING.issuperset(opening):
+    names = {tag.lstrip("/") for tag in tags}
+    if not names or not names <= DIVIDING | STYLING:
         return False
+    ends, begins = any(tag[0] == "/" for tag in tags), any(tag[0] != "/" for tag in tags)
+    is_word = before[-1].islower() and before[-2:-1].isalpha()
+    if not (ends and begins and names <= DIVIDING):
+        inside = [before] * ends + [after] * begins
+        return is_word and after[0].isupper() and any(len(text.split(None, 1)) > 1 for text in inside)
     if before[-1].isdecimal():
         return after[0].isupper() and after[1:2].islower()
     if before[-1] in ":]":
         return before[-2:-1].isalnum() and after[0].isupper()
-    return before[-1].islower() and before[-2:-1].isalpha() and (after[0].isupper() or after[0].isdecimal())
+    return is_word and (after[0].isupper() or after[0].isdecimal())
 
 
 class Lines:

@@ -380,12 +380,16 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
     if not (is_heading & is_likely & ~kept).any():
         return found
     level = np.select([page.within(tag) for tag in _LEVELS], [*range(1, 7)], 0)
+    # The smallest element with more than a heading. That of the heading of another box ends before the section does.
+    ends = page.block_range[1][page.ancestors]
+    box_end = np.where(ends > np.arange(page.count) + 1, ends, page.count).min(axis=0)
     open_headings: list[int] = []  # the heading of each section around a block
     for number in np.flatnonzero(level).tolist():
         while open_headings and level[open_headings[-1]] >= level[number]:
             open_headings.pop()
         if kept[number] or found[number]:
-            found[open_headings] |= is_likely[open_headings]
+            sections = [heading for heading in open_headings if is_likely[heading] and box_end[heading] > number]
+            found[sections] = True
         open_headings.append(number)
     return found
 
