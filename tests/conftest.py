@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from victorpy import Config, load_config
+# Threads of parallel workers wait for each other in busy loops. Libraries read these variables when they are imported.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+from victorpy import Config, load_config  # noqa: E402
 
 # A suite started in the background ignores SIGINT, and so would the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
