@@ -79,7 +79,8 @@ def build(flags=FLAGS, link_flags=(), force=False):
         )
         for source in sorted(NATIVE.glob("*.pyx"))
     ]
-    command = build_ext(Distribution({"ext_modules": cythonize(extensions, quiet=True)}))
+    processes = os.cpu_count() if sys.platform == "linux" else 0  # elsewhere new processes import the build tool again
+    command = build_ext(Distribution({"ext_modules": cythonize(extensions, nthreads=processes, quiet=True)}))
     command.inplace = True
     command.force = force
     command.parallel = os.cpu_count()
