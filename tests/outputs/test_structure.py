@@ -151,6 +151,8 @@ def test_other_links_within_a_page_are_no_notes(html):
         ('<img src="/icons/rss.png">', ""),
         ('<img src="/statusicon/post_old.gif">', ""),
         ('<img src="/images/buttons/quote.gif">', ""),
+        ('<img src="/images/printButton.png">', ""),
+        ('<img src="/our-menu.png">', "![](https://tea.example/our-menu.png)"),
         ('<img src="https://tea-online.example/button-tea.png">', "![](https://tea-online.example/button-tea.png)"),
         ("<img>", ""),
     ],

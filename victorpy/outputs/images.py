@@ -21,7 +21,9 @@ _CANDIDATE = re.compile(r"(?<![^\s,])(?P<address>[^\s,]\S*(?<!,))(?:\s+(?P<size>
 _DECORATION = re.compile(
     r"(?:^|[^a-z])(?:(?:status)?icons?|emojis?|g?r?avatars?|logos?|spacer|pixel|sprite|smiley|smilies|blank|placeholder"
     r"|tracking|user_o(?:n|ff)line)(?:[^a-z]|$)|/buttons?/"
+    r"|/(?:print|e-?mail|share|close|menu|search|arrow|prev|next)(?:[-_]?(?:button|btn|\d{1,3}))?\.(?:png|gif|svg|webp)$"
 )
+_ICON = re.compile(r"(?:\w+[ -]){0,2}icon", re.IGNORECASE)  # an alternative text
 _SIZE = re.compile(r"\s*([0-9]{1,6})(?:px)?\s*")
 _MIN_SIDE = 48
 _MAX_DROPPED_WORDS = 12
@@ -149,7 +151,8 @@ def _image(element: int, document: Document) -> Image | None:
         return None
     names = f"{attributes.get('class', '')} {address.rpartition('?')[0] or address}".lower()
     sides = [int(size[1]) for name in ("width", "height") if (size := _SIZE.fullmatch(attributes.get(name, "")))]
-    if _DECORATION.search(names) or (sides and (max(sides) < _MIN_SIDE or min(sides) <= 2)):
+    is_icon = _DECORATION.search(names) or _ICON.fullmatch(attributes.get("alt", "").strip())
+    if is_icon or (sides and (max(sides) < _MIN_SIDE or min(sides) <= 2)):
         return None
     safe = safe_link(address, document.base_url)
     if not safe.startswith(("http:", "https:")) and (document.base_url or ":" in safe):

@@ -62,7 +62,7 @@ _COPY_NAME = re.compile(
     r"|d-(?:none|(?:sm|md|lg|xl)-none)|(?:sm|md|lg|xl):hidden)(?![\w-])"
 )
 _COPY_HINTS = ("clone", "duplicate", "-only", "hid", "show-", "visible-", "-none")
-_COPY = re.compile(r"cop(?:y|ied)(?: code| to clipboard)?!?", re.IGNORECASE)  # buttons of listings
+_COPY = re.compile(r"cop(?:y|ied)(?: \w+){0,3}!?", re.IGNORECASE)  # buttons of listings
 # Addresses that share, print or send the page, and names of the elements around such links.
 _SHARE_ADDRESS = re.compile(
     r"/sharer?(?:\.php|article)?[/?]|/intent/|/pin/create/|[?&]share=|^mailto:\?|^whatsapp:|^https?://(?:wa\.me|api\."
