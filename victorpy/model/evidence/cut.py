@@ -375,22 +375,24 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
     is_heading = page.within("class-header")
     is_above_kept = np.zeros(len(kept), dtype=bool)
     is_above_kept[:-1] = (kept & ~is_heading)[1:]
-    is_likely = content >= least
-    found = is_heading & is_above_kept & is_likely
-    if not (is_heading & is_likely & ~kept).any():
+    found = is_heading & is_above_kept & (content >= least)
+    numbers = np.flatnonzero(is_heading)
+    is_kept = (kept | found)[numbers]
+    may_add = (content[numbers] >= least) & ~is_kept
+    if not may_add.any() or not is_kept.any():
         return found
-    level = np.select([page.within(tag) for tag in _LEVELS], [*range(1, 7)], 0)
+    level = np.array([page.within(tag)[numbers] for tag in _LEVELS]).argmax(axis=0)
     # The smallest element with more than a heading. That of the heading of another box ends before the section does.
-    ends = page.block_range[1][page.ancestors]
-    box_end = np.where(ends > np.arange(page.count) + 1, ends, page.count).min(axis=0)
-    open_headings: list[int] = []  # the heading of each section around a block
-    for number in np.flatnonzero(level).tolist():
-        while open_headings and level[open_headings[-1]] >= level[number]:
-            open_headings.pop()
-        if kept[number] or found[number]:
-            sections = [heading for heading in open_headings if is_likely[heading] and box_end[heading] > number]
-            found[sections] = True
-        open_headings.append(number)
+    ends = page.block_range[1][page.ancestors[:, numbers]]
+    box_end = np.where(ends > numbers + 1, ends, page.count).min(axis=0)
+    around: list[tuple[int, int, int, bool]] = []  # the heading of each section around the next one
+    for heading in zip(numbers.tolist(), level.tolist(), box_end.tolist(), may_add.tolist(), strict=True):
+        number = heading[0]
+        while around and around[-1][1] >= heading[1]:
+            around.pop()
+        if around and (kept[number] or found[number]):
+            found[[other for other, _, end, is_likely in around if is_likely and end > number]] = True
+        around.append(heading)
     return found
 
 
