@@ -240,6 +240,9 @@ def by_rules(page: Columns, is_kept: Flags, known: Mapping[Role, Flags] = Mappin
     }
     choices |= known
     choices[Role.COMMENT] = choices[Role.COMMENT] | posts(is_kept, page, ~is_kept)
+    if choices[Role.COMMENT].any():
+        is_author_or_date = is_short & (is_close[Role.BYLINE] | page.within("time"))
+        choices[Role.COMMENT] |= is_named[Role.COMMENT] & is_author_or_date
     choices[Role.CAPTION] = choices[Role.CAPTION] | _marked_captions(page)
     kept_tags = choices[Role.TAGS] & is_kept
     if kept_tags.sum() > 2 and words[kept_tags].sum() > _MOST_TAGS * words[is_kept].sum():
