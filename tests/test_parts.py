@@ -424,6 +424,9 @@ def test_the_detected_language_wins(cleaner):
     german = "<html lang=en><p>Tee ist ein Getränk, das man aus den Blättern des Teestrauchs macht. " * 3
     page = cleaner.document(german, metadata=True)
     assert (page.language, page.metadata.language) == ("de", "en")
+    marks = {"prevertical": ' lang="de"', "xml": ' language="de"', "tei": 'xml:lang="de"', "csv": ",de,"}
+    for name, mark in marks.items():
+        assert mark in page.to(name), name
     assert cleaner.document("<html lang=pt-BR><p>Oi", metadata=True).language == "pt"
     assert cleaner.document(german).language == ""
 

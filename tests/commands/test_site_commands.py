@@ -519,7 +519,7 @@ def test_site_key_decides_folds_and_training(two_hosts: Path, tmp_path: Path) ->
     config = tmp_path / "small.conf"
     config.write_text("include crf\ncrf-param-max_iterations: 3\n")
     fold = partial(victor, "evaluate", "-c", config, "-d", f"anno:{two_hosts}", "--folds", 2)
-    assert "1 sites do not fill 2 folds" in fold().stderr.decode()
+    assert "2 folds need as many sites, not 1" in fold().stderr.decode()
     assert fold("--site-key", "host").returncode == 0
     for options, recorded in (([], None), (["--site-key", "host"], "host")):
         model = tmp_path / f"model-{recorded}"

@@ -187,8 +187,8 @@ def test_two_jobs_give_the_same_results(config, pages):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"folds": 6}, "5 sites do not fill 6 folds"),
-        ({"folds": 10, "group": "page"}, "9 pages do not fill 10 folds"),
+        ({"folds": 6}, "6 folds need as many sites, not 5"),
+        ({"folds": 10, "group": "page"}, "10 folds need as many pages, not 9"),
         *(({"folds": folds}, "at least 2 folds") for folds in (1, 0, -2)),
     ],
 )

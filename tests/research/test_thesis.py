@@ -57,7 +57,7 @@ def test_table_has_two_rows_per_experiment_with_intervals(tmp_path, monkeypatch,
 
 def test_too_few_pages_are_refused(tmp_path, monkeypatch):
     data = write_files(tmp_path, page(1) | page(2))
-    with pytest.raises(DataError, match="2 pages do not fill 6 folds"):
+    with pytest.raises(DataError, match="6 folds need as many pages, not 2"):
         run(monkeypatch, "--data", f"cleaneval:{data}")
 
 

@@ -205,8 +205,8 @@ def plan_of(arguments: Arguments, method: Method, jobs: int = 1, **settings: Any
 
 def filters_of(arguments: Arguments) -> Filters:
     """Return the conditions that texts must meet. Raises if a value is wrong."""
-    confidence = positive(arguments, "min_confidence", 0)
-    if confidence > 1:
+    confidence = arguments.min_confidence or 0.0
+    if not 0 <= confidence <= 1:
         raise ConfigError(f"--min-confidence must be from 0 to 1, not {confidence:g}")
     codes = [primary(code) for codes in arguments.language for code in codes.split(",") if code.strip()]
     return Filters(int(positive(arguments, "min_words", 0)), confidence, tuple(dict.fromkeys(codes)))

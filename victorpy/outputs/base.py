@@ -380,9 +380,13 @@ def blocks_of(document: Document, elements: Iterable[int]) -> Iterator[Block]:
 
 
 def facts(page: CleanPage, names: Iterable[str]) -> dict[str, str]:
-    """Return facts about a page: fields of its metadata, or title and address if metadata was not requested."""
+    """Return facts about a page: fields of its metadata, or title and address if metadata was not requested.
+
+    The language is the detected one.
+    """
     about = page.metadata or Metadata(title=page.document.title, url=page.document.url)
-    return {name: getattr(about, name) for name in names}
+    found = {name: getattr(about, name) for name in names}
+    return found | {"language": page.language} if "language" in found and page.language else found
 
 
 @lru_cache(maxsize=100)

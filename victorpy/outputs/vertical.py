@@ -34,7 +34,7 @@ def _check() -> None:
 def render_vertical(page: CleanPage) -> str:
     """Vertical for Sketch Engine: one word per line, with <doc>, <p> and <s>, and <g/> where there is no space."""
     root = next(iter(page.document.elements.attributes), {})
-    language = (page.metadata.language if page.metadata else "") or root.get("lang", "") or "en"
+    language = facts(page, ["language"])["language"] or root.get("lang", "") or "en"
     lines = [_document_tag(page)]
     for tag, text in _paragraphs(page):
         lines.append(tag)

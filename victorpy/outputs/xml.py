@@ -49,7 +49,8 @@ def render_tei(page: CleanPage) -> str:
     about = page.metadata or Metadata(title=page.document.title)
     url = page.document.url or about.url or page.document.source
     authors = tuple(filter(None, about.author.split("; ")))
-    header = Header(about.title, authors, about.site_name, about.date, url, about.language, about.description)
+    language = page.language or about.language
+    header = Header(about.title, authors, about.site_name, about.date, url, language, about.description)
     return write_tei(header, Structure.of(page))
 
 

@@ -267,7 +267,7 @@ def evaluate(
     groups = len({page.site for page in pages}) if settings.group == "site" else len(pages)
     if groups < settings.folds:
         other = ", or `group` page" if settings.group == "site" else ""
-        raise DataError(f"{groups} {settings.group}s do not fill {settings.folds} folds; use fewer folds{other}")
+        raise DataError(f"{settings.folds} folds need as many {settings.group}s, not {groups}; use fewer folds{other}")
 
     def run(variant: Variant) -> list[PageResult]:
         results: list[PageResult] = []

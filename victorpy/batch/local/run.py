@@ -223,7 +223,7 @@ class _Run:
         """Say how many pages are in the output, and how many wait in a directory of the run until it is resumed."""
         written = self.writer.written if self.writer else store.counts.pages
         kept = safe_pages(store) - written
-        waiting_pages = f", and {kept:,} more are kept in {store.segments}" if kept else ""
+        waiting_pages = f", and {kept:,} more in {store.segments}" if kept else ""
         return f"{written:,} pages are written to {directory}{waiting_pages}"
 
     def open_store(self, directory: Path) -> Store:
