@@ -3,6 +3,7 @@
 """The native twin of parts of model/evidence/: inputs, forests, the lexicon and the context of blocks."""
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.math cimport log
 from libc.stddef cimport ptrdiff_t
 from libcpp.algorithm cimport sort
 from libcpp.utility cimport pair
@@ -412,3 +413,181 @@ def context_rows(
         context[rows - 2, block] = <float>cut
         context[rows - 1, block] = <float>best
     return np.asarray(context)
+
+
+cdef struct Words:
+    vector[Py_ssize_t] starts        # where the words of each block begin
+    vector[Py_ssize_t] words         # distinct words of each block, as numbers
+    vector[double] blocks, content   # for each word, number of blocks, and sum of their probabilities
+    vector[double] rarity
+    vector[double] mean              # probability of each block
+    vector[double] blocks_inside, inside
+    vector[Py_ssize_t] seen          # words of the range that is summed up
+    double base                      # share of content among the blocks with words
+
+
+def topic_rows(
+    const uint64_t[::1] hashes, const int64_t[::1] owner, const int64_t[::1] length, const int64_t[::1] group,
+    const double[::1] probability, const int64_t[:, ::1] ancestors, const int64_t[::1] first, const int64_t[::1] stop,
+    const double[::1] total, Py_ssize_t headline, Py_ssize_t most_blocks, int64_t shortest, double likely,
+    double nothing, double too_large, double doubt,
+):
+    """Return how much the words of each block are those of likely content. Twin of `topic.topic`."""
+    cdef Py_ssize_t blocks = probability.shape[0], levels = ancestors.shape[0], block, at, level, element, row
+    cdef Py_ssize_t last = 5 * (levels + 1)
+    cdef float[:, ::1] rows = np.zeros((last + 2, blocks), dtype=np.float32)
+    cdef vector[Py_ssize_t] original, place
+    cdef vector[uint8_t] in_headline
+    cdef Words page
+    cdef double half = 0.5 * max(total[blocks], 1.0), shared, known
+    cdef float[5] values
+    find_originals(group, probability, original, page.mean)
+    find_words(hashes, owner, length, shortest, original, page)
+    in_headline.resize(page.blocks.size())
+    if headline >= 0:
+        headline = original[headline]
+        for at in range(page.starts[headline], page.starts[headline + 1]):
+            in_headline[page.words[at]] = True
+    for block in range(blocks):
+        if original[block] != block:
+            for row in range(last + 2):
+                rows[row, block] = rows[row, original[block]] if row < 5 or row >= last else 0
+            continue
+        sum_words(page, block, block + 1, likely, nothing, doubt, values)
+        for row in range(5):
+            rows[row, block] = values[row]
+        shared = known = 0
+        for at in range(page.starts[block], page.starts[block + 1]):
+            known += page.rarity[page.words[at]]
+            if in_headline[page.words[at]] and block != headline:
+                shared += page.rarity[page.words[at]]
+        rows[last, block] = <float>(shared / max(known, 1e-9))
+        rows[last + 1, block] = <float>shared
+    place.resize(first.shape[0], -1)  # a block and a level where the values of each element are
+    for level in range(levels):
+        for block in range(blocks):
+            element = ancestors[level, block]
+            if place[element] < 0:
+                place[element] = level * blocks + block
+                if 0 < stop[element] - first[element] <= most_blocks and total[stop[element]] - total[first[element]] <= half:
+                    sum_words(page, first[element], stop[element], likely, nothing, doubt, values)
+                else:
+                    for row in range(5):
+                        values[row] = <float>too_large
+            else:
+                for row in range(5):
+                    values[row] = rows[5 * (place[element] // blocks + 1) + row, place[element] % blocks]
+            for row in range(5):
+                rows[5 * (level + 1) + row, block] = values[row]
+    return np.asarray(rows)
+
+
+cdef int find_originals(
+    const int64_t[::1] group, const double[::1] probability, vector[Py_ssize_t] &original, vector[double] &mean
+) except -1:
+    """Find the first copy of each block, and the mean probability of all copies."""
+    cdef Py_ssize_t blocks = group.shape[0], block
+    cdef vector[Py_ssize_t] first
+    cdef vector[double] copies
+    first.resize(blocks, -1)
+    copies.resize(blocks)
+    original.resize(blocks)
+    mean.resize(blocks)
+    for block in range(blocks):
+        if first[group[block]] < 0:
+            first[group[block]] = block
+        original[block] = first[group[block]]
+        mean[original[block]] += probability[block]
+        copies[original[block]] += 1
+    for block in range(blocks):
+        mean[block] /= max(copies[block], 1)
+    return 0
+
+
+cdef int find_words(
+    const uint64_t[::1] hashes, const int64_t[::1] owner, const int64_t[::1] length, int64_t shortest,
+    vector[Py_ssize_t] &original, Words &page
+) except -1:
+    """Number the words of the page, and find the distinct words of each block and the blocks of each word."""
+    cdef Py_ssize_t blocks = <Py_ssize_t>original.size(), block, at, texts = 0
+    cdef vector[pair[uint64_t, Py_ssize_t]] pairs
+    cdef vector[Py_ssize_t] number, written
+    for at in range(hashes.shape[0]):
+        block = owner[at]
+        if original[block] != block:
+            continue
+        if length[at] >= shortest:
+            pairs.push_back(pair[uint64_t, Py_ssize_t](hashes[at], block))
+        elif length[at] == 1 and at and length[at - 1] == 1 and owner[at - 1] == block:
+            pairs.push_back(pair[uint64_t, Py_ssize_t](hashes[at] * <uint64_t>0x9E3779B97F4A7C15 + hashes[at - 1], block))
+    sort(pairs.begin(), pairs.end())  # a table of hashes would be slow on pages that are made to be slow
+    page.starts.resize(blocks + 1)
+    number.resize(pairs.size(), -1)
+    for at in range(<Py_ssize_t>pairs.size()):
+        block = pairs[at].second
+        if at == 0 or pairs[at].first != pairs[at - 1].first:
+            page.blocks.push_back(0)
+            page.content.push_back(0)
+        elif block == pairs[at - 1].second:
+            continue
+        number[at] = <Py_ssize_t>page.blocks.size() - 1
+        page.starts[block + 1] += 1
+        page.blocks[number[at]] += 1
+        page.content[number[at]] += page.mean[block]
+    page.base = 0.5
+    for block in range(blocks):
+        if page.starts[block + 1]:
+            texts += 1
+            page.base += page.mean[block]
+        page.starts[block + 1] += page.starts[block]
+    page.base /= texts + 1
+    written = page.starts
+    page.words.resize(page.starts[blocks])
+    for at in range(<Py_ssize_t>pairs.size()):
+        if number[at] >= 0:
+            page.words[written[pairs[at].second]] = number[at]
+            written[pairs[at].second] += 1
+    page.rarity.resize(page.blocks.size())
+    for at in range(<Py_ssize_t>page.blocks.size()):
+        page.rarity[at] = log((texts + 1) / page.blocks[at])
+    page.blocks_inside.resize(page.blocks.size())
+    page.inside.resize(page.blocks.size())
+    return 0
+
+
+cdef int sum_words(
+    Words &page, Py_ssize_t first, Py_ssize_t stop, double likely, double nothing, double doubt, float *values
+) except -1:
+    """Compare the words of a range of blocks with the other blocks."""
+    cdef Py_ssize_t block, at, word
+    cdef double known = 0, elsewhere = 0, probable = 0, in_content = 0, odds = 0, weight, others, content
+    cdef Py_ssize_t count = 0
+    page.seen.clear()
+    for block in range(first, stop):
+        for at in range(page.starts[block], page.starts[block + 1]):
+            word = page.words[at]
+            if page.blocks_inside[word] == 0:
+                page.seen.push_back(word)
+                page.inside[word] = 0
+            page.blocks_inside[word] += 1
+            page.inside[word] += page.mean[block]
+    for at in range(<Py_ssize_t>page.seen.size()):
+        word = page.seen[at]
+        weight = page.rarity[word]
+        others = page.blocks[word] - page.blocks_inside[word]
+        content = max(page.content[word] - page.inside[word], 0.0)
+        page.blocks_inside[word] = 0
+        known += weight
+        if others > 0:
+            elsewhere += weight
+            probable += weight * content / others
+        if content > likely:
+            in_content += weight
+            count += 1
+        odds += weight * log((content + page.base) * (1 - page.base) / ((others - content + 1 - page.base) * page.base))
+    values[0] = <float>(probable / elsewhere if elsewhere > 0 else nothing)
+    values[1] = <float>(in_content / known if known > 0 else nothing)
+    values[2] = <float>(1 - elsewhere / known if known > 0 else nothing)
+    values[3] = <float>(odds / (known + doubt))
+    values[4] = <float>count
+    return 0
