@@ -580,9 +580,9 @@ def topic_of(html, probability):
     return dict(zip(TOPIC, topic(columns(html), np.asarray(probability)).tolist(), strict=True))
 
 
-TEA = "<p>Green oolong leaves ferment</p>"
+OOLONG = "<p>Green oolong leaves ferment</p>"
 TOPICS = (
-    f"<div>{TEA}<p>Harvested oolong leaves wither</p></div>"
+    f"<div>{OOLONG}<p>Harvested oolong leaves wither</p></div>"
     "<p>Picked oolong leaves</p><p>Football scores of tonight in the league</p>"
 )
 
@@ -602,7 +602,7 @@ def test_words_of_a_block_elsewhere_on_the_page(name, expected):
 
 
 def test_a_copy_is_no_evidence_for_a_block():
-    found = topic_of(TEA + TEA + "<p>Football scores</p>", [0.9, 0.9, 0.9])
+    found = topic_of(OOLONG + OOLONG + "<p>Football scores</p>", [0.9, 0.9, 0.9])
     assert found["topic0.probability"] == [-1, -1, -1]
     assert found["topic0.alone"] == [1, 1, 1]
 
