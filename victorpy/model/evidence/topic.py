@@ -119,7 +119,10 @@ def _ranges(page: Columns, original: Counts) -> tuple[Counts, Counts, Flags, Cou
 
 
 def _words_of_blocks(page: Columns, original: Counts) -> tuple[Counts, Counts, int]:
-    """Return numbers of the distinct words of blocks that are no copies, their blocks, and the number of words."""
+    """Number the words of the page. Return the distinct words of each block, their blocks, and the number of words.
+
+    Blocks that copy an earlier block have no words.
+    """
     hashes, block = page.word_tokens
     length = page.word_lengths
     is_used = (original == np.arange(page.count))[block]
