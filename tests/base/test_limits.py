@@ -29,7 +29,6 @@ from victorpy.errors import ConfigError, ModelError, suggest
         ("feature-*-scale", ["1", "70"], ["0", "1.5", "-1", "tea"]),
         ("crf-param-*", ["0", "1e9"], ["-0.1", "inf", "nan"]),
         ("evidence-layers", ["1", "5"], ["0", "6"]),
-        ("evidence-context", ["topic"], ["words"]),
         ("evidence-folds", ["2", "50"], ["1", "51"]),
         ("evidence-forests", ["1", "20"], ["0", "21"]),
         ("evidence-net", ["1", "256"], ["0", "257"]),

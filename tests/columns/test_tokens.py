@@ -104,7 +104,6 @@ def test_each_word_of_a_page_has_its_block():
     hashes, block = page.word_tokens
     assert hashes.tolist() == hash_words(["green", "tea", "茶", "©", "tea"]).tolist()
     assert block.tolist() == [0, 0, 2, 2, 2]
-    assert page.word_lengths.tolist() == [5, 3, 1, 1, 3]
 
 
 def test_each_token_of_a_name_has_its_name():

@@ -31,8 +31,6 @@ from victorpy.model.evidence.cut import find_units, pool_units, visible_copies
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
 from victorpy.model.evidence.stage import make_lexicon, sample_blocks, training_weights, without_headline
-from victorpy.model.evidence.topic import COLUMNS as TOPIC
-from victorpy.model.evidence.topic import topic
 from victorpy.model.evidence.trees import (
     Forest,
     LeafwiseForest,
@@ -571,54 +569,6 @@ def test_context_windows_have_the_size_in_their_names():
     assert [f"window{reach}" for reach in around.REACHES] == [name for name in AROUND if name.startswith("window")]
     assert len(AROUND) == len(set(AROUND)) == len(context(columns(PAGE), LOG_ODDS))
     assert set(map(len, around_block("", []).values())) == {0}
-
-
-# What a block is about.
-
-
-def topic_of(html, probability):
-    return dict(zip(TOPIC, topic(columns(html), np.asarray(probability)).tolist(), strict=True))
-
-
-OOLONG = "<p>Green oolong leaves ferment</p>"
-TOPICS = (
-    f"<div>{OOLONG}<p>Harvested oolong leaves wither</p></div>"
-    "<p>Picked oolong leaves</p><p>Football scores of tonight in the league</p>"
-)
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("topic0.probability", [0.5, 0.45, 0.85, -1]),
-        ("topic0.likely-words", [2, 2, 2, 0]),
-        ("topic0.alone", [0.759, 0.759, 0.612, 1]),
-        ("topic1.probability", [0.1, 0.1, -2, -2]),  # the whole page is the other blocks' element
-        ("topic1.likely-words", [0, 0, -2, -2]),
-    ],
-)
-def test_words_of_a_block_elsewhere_on_the_page(name, expected):
-    assert topic_of(TOPICS, [0.8, 0.9, 0.1, 0.2])[name] == pytest.approx(expected, abs=0.01)
-
-
-def test_a_copy_is_no_evidence_for_a_block():
-    found = topic_of(OOLONG + OOLONG + "<p>Football scores</p>", [0.9, 0.9, 0.9])
-    assert found["topic0.probability"] == [-1, -1, -1]
-    assert found["topic0.alone"] == [1, 1, 1]
-
-
-def test_pairs_of_letters_are_words_in_scripts_without_spaces():
-    assert topic_of("<p>緑茶の葉</p><p>緑茶</p><p>茶緑</p>", [0.9, 0.8, 0.7])["topic0.likely-words"] == [1, 1, 0]
-
-
-def test_words_of_the_headline():
-    found = topic_of("<h1>Oolong guide</h1><p>Brewing oolong</p><p>Football</p>", [0.9, 0.9, 0.1])["topic.headline"]
-    assert found[0] == found[2] == 0 < found[1]
-
-
-def test_pages_without_words_have_topics():
-    assert np.isfinite(topic(columns("<p>.</p><p>a b</p>"), np.array([0.5, 0.5]))).all()
-    assert topic(columns(""), np.zeros(0)).shape == (len(TOPIC), 0)
 
 
 # The cut.

@@ -23,7 +23,7 @@ from victorpy.features import FEATURES, Feature, find_feature, table
 from victorpy.features.table import FeatureTable
 from victorpy.model import encode as encoding
 from victorpy.model.crf import tables
-from victorpy.model.evidence import context, inputs, lexicon, net, topic, trees
+from victorpy.model.evidence import context, inputs, lexicon, net, trees
 from victorpy.outputs import text as text_output
 from victorpy.outputs.base import CleanPage
 from victorpy.page import decode as decoding
@@ -74,7 +74,6 @@ def without_core(monkeypatch):
         lexicon,
         inputs,
         context,
-        topic,
         table,
         encoding,
         net,
@@ -251,16 +250,6 @@ def test_forests_are_equal_bit_for_bit():
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(trees, "_native", None)
                 np.testing.assert_array_equal(ours, forest._scores(matrix), strict=True)
-
-
-@pytest.mark.parametrize("page", [*HOSTILE.values(), *(path.read_bytes() for path in SAMPLES[::6])])
-def test_topics_are_equal_to_a_millionth(page):
-    columns = Columns(documents_of(page, "default")[0], CONFIGS["default"])
-    probability = np.random.default_rng(1).random(columns.count)
-    ours = topic.topic(columns, probability)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(topic, "_native", None)
-        np.testing.assert_allclose(ours, topic.topic(columns, probability), rtol=1e-6, atol=1e-6, strict=True)
 
 
 @pytest.mark.parametrize("width", [1, 3, 4, 9, 32])

@@ -109,7 +109,6 @@ VARIABLES: dict[str, Variable] = {
     "evidence-learner": Variable(_one_of("catboost", "lightgbm", "catboost+lightgbm"), single=True),
     "evidence-template": Variable(_one_value, single=True),
     "evidence-layers": Variable(_number(1, 5, whole=True), single=True),
-    "evidence-context": Variable(_one_of("topic"), single=True),
     "evidence-folds": Variable(_number(2, 50, whole=True), single=True),
     "evidence-forests": Variable(_number(1, 20, whole=True), single=True),
     "evidence-net": Variable(_number(1, 256, whole=True), single=True),

@@ -64,13 +64,6 @@ class Columns(ElementColumns):
         return tokens.hashes, self._block_of_char[tokens.starts]
 
     @cached_property
-    def word_lengths(self) -> Counts:
-        """Return the number of characters of each of the `word_tokens`."""
-        if not self.count:
-            return np.zeros(0, dtype=np.int64)
-        return split_words(self._joined, self._codes, self._flags).lengths
-
-    @cached_property
     def names(self) -> tuple[list[str], Counts]:
         """Return the distinct element names (tag, class, id, role, itemprop), and each element's name."""
         return self._names_of(range(len(self.parent)))

@@ -403,7 +403,7 @@ ctypedef fused Char:
 
 cdef int count_piece(
     const Char *text, Py_ssize_t start, Py_ssize_t stop, bint in_link, const uint8_t *flag_of, int lower_kind,
-    void *lower, Counted *result, vector[uint64_t] &hashes, vector[int64_t] &sizes
+    void *lower, Counted *result, vector[uint64_t] &hashes
 ) except -1:
     """Count the characters of a piece, after those of earlier pieces of the block."""
     cdef Counted counted = result[0]
@@ -464,7 +464,6 @@ cdef int count_piece(
         if in_word or now & UNSPACED or not now:
             if counted.rank and not (in_word and counted.in_word):
                 hashes.push_back(counted.hash_value)
-                sizes.push_back(counted.rank)
                 counted.rank = 0
             if not counted.rank:
                 counted.hash_value = 0
@@ -525,7 +524,7 @@ cdef tuple text_columns(
     cdef void *lower_data = NULL if lower is None else PyUnicode_DATA(lower)
     cdef Py_ssize_t at, start = 0, stop, begin, end
     cdef vector[uint64_t] hashes
-    cdef vector[int64_t] owners, sizes
+    cdef vector[int64_t] owners
     cdef vector[char] spellings  # of the first block of each group
     cdef Groups groups
     cdef size_t spelled = 0
@@ -554,24 +553,20 @@ cdef tuple text_columns(
                 counted.link_characters += end - begin
             if kind == 1:
                 count_piece[uint8_t](
-                    <uint8_t *>data, begin, end, piece_in_link[piece], flag_of, lower_kind, lower_data, &counted, hashes,
-                    sizes,
+                    <uint8_t *>data, begin, end, piece_in_link[piece], flag_of, lower_kind, lower_data, &counted, hashes
                 )
             elif kind == 2:
                 count_piece[uint16_t](
-                    <uint16_t *>data, begin, end, piece_in_link[piece], flag_of, lower_kind, lower_data, &counted, hashes,
-                    sizes,
+                    <uint16_t *>data, begin, end, piece_in_link[piece], flag_of, lower_kind, lower_data, &counted, hashes
                 )
             else:
                 count_piece[uint32_t](
-                    <uint32_t *>data, begin, end, piece_in_link[piece], flag_of, lower_kind, lower_data, &counted, hashes,
-                    sizes,
+                    <uint32_t *>data, begin, end, piece_in_link[piece], flag_of, lower_kind, lower_data, &counted, hashes
                 )
         if counted.in_token:
             count_token(&counted)
         if counted.rank:
             hashes.push_back(counted.hash_value)
-            sizes.push_back(counted.rank)
         owners.resize(hashes.size(), block)
         at = stop
         while at > start and PyUnicode_READ(kind, data, at - 1) in closing:
@@ -619,7 +614,6 @@ cdef tuple text_columns(
         "ends_sentence": all_marks[2].view(bool),
         "_letter_group": starts_and_groups[pieces:],
         "word_tokens": (hashes_of(hashes), array_of(owners)),
-        "word_lengths": array_of(sizes),
         "title_share": title_share(hashes, owners, title, flag_of, count),
     }, starts_and_groups[:pieces]
 

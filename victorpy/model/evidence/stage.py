@@ -16,13 +16,11 @@ from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.config import Config
 from victorpy.model.evidence.context import COLUMNS as CONTEXT_COLUMNS
 from victorpy.model.evidence.context import context
-from victorpy.model.evidence.cut import TITLE_SHARE, block_weights, probabilities
+from victorpy.model.evidence.cut import TITLE_SHARE, block_weights
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
 from victorpy.model.evidence.lexicon import FEWEST_SITES, Lexicon, Poll, Votes, spell
 from victorpy.model.evidence.net import SHARE, Example, Net, train_net
-from victorpy.model.evidence.topic import COLUMNS as TOPIC_COLUMNS
-from victorpy.model.evidence.topic import topic
 from victorpy.model.evidence.trees import Forest, Matrix, average, constant, grow, learners, mix, tree_settings
 from victorpy.sites.grouping import make_folds
 
@@ -68,25 +66,23 @@ class Evidence:
     lexicon: Lexicon
     layers: tuple[Layer, ...]
     net: Net | None = None
-    with_topic: bool = False
-    """Whether later layers compare the words of blocks with those of likely content."""
 
     def judge(self, page: Columns) -> Findings:
         """Find each block's log-odds of being content."""
-        own = _input_count(self.inputs, 0, self.with_topic)
+        own = _input_count(self.inputs, 0)
         matrix = np.empty((self.input_count, page.count), dtype=np.float32)
         self.inputs.matrix(page, matrix[: self.inputs.count])
         self.lexicon.columns(page, matrix[self.inputs.count : own])
         log_odds = add_log_odds(self.layers[0], matrix[:own])
         for layer in self.layers[1:]:
-            matrix[own:] = _context(page, log_odds, self.with_topic)
+            matrix[own:] = context(page, log_odds)
             log_odds = add_log_odds(layer, matrix)
         return Findings(average_with(self.net, log_odds, matrix, page), matrix)
 
     @property
     def input_count(self) -> int:
         """Number of inputs of the last layer."""
-        return _input_count(self.inputs, len(self.layers) - 1, self.with_topic)
+        return _input_count(self.inputs, len(self.layers) - 1)
 
     def save(self, directory: Path) -> None:
         self.lexicon.save(directory / LEXICON_FILE)
@@ -100,11 +96,10 @@ class Evidence:
     @classmethod
     def load(cls, directory: Path, config: Config) -> Evidence:
         inputs = Inputs(config)
-        with_topic = _with_topic(config)
         lexicon = Lexicon.load(directory / LEXICON_FILE)
         file = io.BytesIO(read_bounded(directory / TREES_FILE, MOST_BYTES))
         layers = [
-            tuple(Forest.load(file, _input_count(inputs, layer, with_topic)) for _ in learners(config))
+            tuple(Forest.load(file, _input_count(inputs, layer)) for _ in learners(config))
             for layer in range(_layer_count(config))
         ]
         if any(len(forest.bias) != 1 for layer in layers for forest in layer):
@@ -112,8 +107,8 @@ class Evidence:
         net = None
         if _net_width(config):
             file = io.BytesIO(read_bounded(directory / NET_FILE, MOST_BYTES))
-            net = Net.load(file, _input_count(inputs, len(layers) - 1, with_topic))
-        return cls(inputs, lexicon, tuple(layers), net, with_topic)
+            net = Net.load(file, _input_count(inputs, len(layers) - 1))
+        return cls(inputs, lexicon, tuple(layers), net)
 
 
 def add_log_odds(layer: Layer, matrix: Matrix) -> Floats:
@@ -128,23 +123,12 @@ def average_with(net: Net | None, log_odds: Floats, matrix: Matrix, page: Column
     return (1 - SHARE) * log_odds + SHARE * net.log_odds(matrix, block_weights(page))
 
 
-def _input_count(inputs: Inputs, layer: int, with_topic: bool) -> int:
-    context_columns = len(CONTEXT_COLUMNS) + (len(TOPIC_COLUMNS) if with_topic else 0)
-    return inputs.count + len(LEXICON_COLUMNS) + (context_columns if layer else 0)
-
-
-def _context(page: Columns, log_odds: Floats, with_topic: bool) -> Matrix:
-    """Return the inputs that come from the log-odds of the previous layer."""
-    rows = context(page, log_odds)
-    return np.vstack([rows, topic(page, probabilities(log_odds))]) if with_topic else rows
+def _input_count(inputs: Inputs, layer: int) -> int:
+    return inputs.count + len(LEXICON_COLUMNS) + (len(CONTEXT_COLUMNS) if layer else 0)
 
 
 def _layer_count(config: Config) -> int:
     return int(config.one("evidence-layers", "2"))
-
-
-def _with_topic(config: Config) -> bool:
-    return config.one("evidence-context", "") == "topic"
 
 
 def _net_width(config: Config) -> int:
@@ -191,8 +175,7 @@ def fit_evidence(
     inputs = Inputs(config)
     report(f"evidence: features of {len(pages):,} pages")
     votes, matrices = _first_inputs(pages, content, sites, factors, inputs)
-    with_topic = _with_topic(config)
-    own_rows = _input_count(inputs, 0, with_topic)
+    own_rows = _input_count(inputs, layer=0)
     layer_count = _layer_count(config)
     layers: list[Layer] = []
     log_odds: list[Floats] = [np.zeros(0)] * len(pages)
@@ -234,8 +217,7 @@ def fit_evidence(
         name = f"layer {layer + 1} of {layer_count}"
         if layer:
             for number, page in enumerate(pages):
-                around = _context(page, log_odds[number], with_topic)
-                matrices[number] = np.vstack([matrices[number][:own_rows], around])
+                matrices[number] = np.vstack([matrices[number][:own_rows], context(page, log_odds[number])])
         for fold in range(folds if with_findings or not is_last else 0):
             report(f"evidence: {name}, fold {fold + 1} of {folds}")
             others = [number for number in range(len(pages)) if fold_of[number] != fold]
@@ -248,7 +230,7 @@ def fit_evidence(
         layers.append(grow_on(range(len(pages)), int(config.one("evidence-forests", "1")) if is_last else 1))
     tables = make_lexicon(votes).tables
     lexicon = Lexicon(tables, spell(tables, pages))
-    evidence = Evidence(inputs, lexicon, tuple(layers), train_net_on(range(len(pages))), with_topic)
+    evidence = Evidence(inputs, lexicon, tuple(layers), train_net_on(range(len(pages))))
     return Fitted(evidence, list(map(Findings, log_odds, matrices)) if with_findings else [])
 
 
