@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 import sys
 from functools import partial
 
@@ -81,10 +82,14 @@ def test_programs_in_node_clean_pages(node_packages):
 
 
 def test_a_program_in_node_that_ends_is_reported(node_packages):
-    program = peers.NodeProgram("unknown")
-    program._process.wait()
-    with pytest.raises(VictorError, match=r"the program in Node\.js stopped"):
-        program("<p>Tea")
+    before = signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as in commands
+    try:
+        program = peers.NodeProgram("unknown")
+        program._process.wait()
+        with pytest.raises(VictorError, match=r"the program in Node\.js stopped"):
+            program("<p>Tea")
+    finally:
+        signal.signal(signal.SIGPIPE, before)
 
 
 @pytest.mark.parametrize("name", PEERS)

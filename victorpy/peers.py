@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from victorpy.base.child import survive_broken_pipes
 from victorpy.base.parameters import parse_settings
 from victorpy.base.version import __version__
 from victorpy.config import load_config
@@ -197,6 +198,7 @@ class NodeProgram:
 
     def __init__(self, *arguments: str) -> None:
         command = ["node", str(_NODE_PROGRAM), *arguments]
+        survive_broken_pipes()
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def __call__(self, html: str, url: str = "") -> str:

@@ -59,10 +59,17 @@ def call(function: str, arguments: tuple[Any, ...], timeout: float, prepare: str
     return result
 
 
+def survive_broken_pipes() -> None:
+    """Make writing to a process that has ended raise an error. By default, commands end quietly instead."""
+    if hasattr(signal, "SIGPIPE") and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+
+
 class _Child:
     """A child process that answers one call after another."""
 
     def __init__(self) -> None:
+        survive_broken_pipes()
         self._process = subprocess.Popen(
             [sys.executable, "-c", _START.format(path=sys.path)],
             stdin=subprocess.PIPE,

@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from victorpy.base.child import limit_memory, worker_variables
+from victorpy.base.child import limit_memory, survive_broken_pipes, worker_variables
 from victorpy.batch.local.signals import waiting
 from victorpy.batch.record import Kind, Problem
 from victorpy.errors import VictorError
@@ -175,9 +175,7 @@ class Workers(AbstractContextManager["Workers"]):
         self._slots: list[_Worker | None] = [None] * limits.jobs
         self._restarts = 0
         self._patience = PATIENCE + 2 * limits.deadline
-        if hasattr(signal, "SIGPIPE") and threading.current_thread() is threading.main_thread():
-            # Writing to a dead worker must raise an error here, and not end this process.
-            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        survive_broken_pipes()
 
     def step(self, give: Callable[[int], Task | None]) -> bool:
         """Start tasks, and wait until something happens. `give` returns the next task for a worker.
