@@ -58,14 +58,25 @@ def binaries():
     return sorted(NATIVE.glob(f"*{sysconfig.get_config_var('EXT_SUFFIX')}"))
 
 
+def changed(files, choose):
+    """Return when the oldest (`min`) or the newest (`max`) of some files was changed, or 0 if there are none."""
+    return choose((file.stat().st_mtime for file in files), default=0)
+
+
 def build(flags=FLAGS, link_flags=(), force=False):
-    """Compile the modules whose sources have changed, or all of them."""
+    """Compile the modules, unless they are newer than their sources and were made with the same lxml and flags."""
     import lxml
     from Cython.Build import cythonize
     from setuptools import Distribution, Extension
     from setuptools.command.build_ext import build_ext
 
     os.chdir(NATIVE.parent.parent)
+    made_with = f"Python {sys.version}, lxml {lxml.__version__}, {[*flags, *link_flags]}"
+    record = Path("build", "native-core.txt")
+    sources = [*NATIVE.glob("*.pyx"), *NATIVE.glob("*.pxd"), Path(__file__)]
+    is_new = changed(binaries(), min) > changed(sources, max)
+    if is_new and not force and record.is_file() and record.read_text(encoding="utf-8") == made_with:
+        return
     # Debian's lxml comes without the headers of libxml2.
     include_dirs = [*lxml.get_include(), *filter(os.path.isdir, ["/usr/include/libxml2"])]
     extensions = [
@@ -86,6 +97,8 @@ def build(flags=FLAGS, link_flags=(), force=False):
     command.parallel = os.cpu_count()
     command.ensure_finalized()
     command.run()
+    record.parent.mkdir(exist_ok=True)
+    record.write_text(made_with, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -250,8 +250,8 @@ def run_twice(soak: Soak, process: Process, directory: Path) -> None:
 
 FAULTS = {
     "KILL main process": Fault(to_main(signal.SIGKILL), (-9,)),
-    "TERM main process": Fault(to_main(signal.SIGTERM), (143, -15)),  # -15 while the program is still starting
-    "INT main process": Fault(to_main(signal.SIGINT), (130,)),
+    "TERM main process": Fault(to_main(signal.SIGTERM), (143, -15)),  # -15 and -2 while Python is still starting
+    "INT main process": Fault(to_main(signal.SIGINT), (130, -2)),
     "STOP and CONT main process": Fault(to_main(signal.SIGSTOP)),
     "KILL a worker": Fault(to_worker(signal.SIGKILL)),
     "TERM a worker": Fault(to_worker(signal.SIGTERM)),
