@@ -3,7 +3,7 @@
 
 import sys
 
-from victorpy.commands import run
+from victorpy.__main__ import main
 
 if __name__ == "__main__":
-    sys.exit(run("annotate"))
+    sys.exit(main("annotate"))

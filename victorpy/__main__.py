@@ -3,12 +3,12 @@
 import sys
 
 
-def main() -> int:
-    """Run a command. ^C shows no traceback, not even while modules are imported."""
+def main(command: str | None = None) -> int:
+    """Run ``victor``, or one command of it. ^C shows no traceback, not even while modules are imported."""
     try:
-        from victorpy.commands import main
+        from victorpy import commands
 
-        return main()
+        return commands.main() if command is None else commands.run(command)
     except KeyboardInterrupt:
         return 130
 
