@@ -22,6 +22,32 @@ TEA = (
     "cured leaves of the tea bush, and it is drunk all over the world.</p>"
 )
 
+WRONG_VALUES = {
+    "clean(None)": (TypeError, "a page is bytes or text, not NoneType"),
+    "clean(TEA, format=3)": (VictorError, "no output format '3'"),
+    "clean(TEA, favor=3)": (VictorError, "not 3"),
+    "clean(TEA, include=3)": (VictorError, "3"),
+    "clean(TEA, exclude=[3])": (VictorError, "3"),
+    "clean(TEA, headline=3)": (VictorError, "not 3"),
+    "clean(TEA, timeout='3')": (ValueError, "timeout must be a number of seconds above 0, not '3'"),
+    "Cleaner.load(3)": (VictorError, "no model '3'"),
+}
+
+
+@pytest.mark.parametrize("call", WRONG_VALUES)
+def test_values_of_wrong_types_are_reported(call):
+    kind, message = WRONG_VALUES[call]
+    with pytest.raises(kind, match=message):
+        eval(call, {"clean": victorpy.clean, "Cleaner": Cleaner, "TEA": TEA})
+
+
+@pytest.mark.filterwarnings("default:the format")
+def test_format_with_metadata_warns_if_the_page_has_none():
+    page = Cleaner.load().document(TEA)
+    with pytest.warns(UserWarning, match=r"markdown\(front_matter=true\) writes metadata, but the page has none"):
+        page.to("markdown(front_matter=true)")
+
+
 # Packages that cleaning a page needs no part of, each with a name that is in sys.modules if it was imported.
 NOT_NEEDED = {
     *("asyncio", "concurrent", "multiprocessing", "sqlite3", "statistics", "importlib.metadata", "email"),

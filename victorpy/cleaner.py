@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from victorpy.base.files import read_regular
 from victorpy.base.language import MOST_DETECTED, language_of
 from victorpy.base.memory import trim_memory
 from victorpy.base.variables import FAVORS
@@ -25,6 +26,13 @@ from victorpy.page.decode import decode
 from victorpy.page.parse import Tree, parse_whole, prune
 from victorpy.page.sections import MOST_BLOCKS
 from victorpy.page.split import split
+
+BUILT_BY_SCRIPTS = "the page has almost no text; scripts seem to build it, so save it in a browser and clean that file"
+"""Loss of a page from which nothing was kept because its text is missing."""
+_SHELL_CONFIDENCE = 0.4
+"""Factor for the confidence of such a page. Four of ten such pages in WCXB's development set have no content."""
+_SHELL_BYTES, _SHELL_SHARE, _SHELL_NOTE = 500, 0.01, 300
+"""Least size of such a page, maximum share of its text, and maximum length of a text that asks for JavaScript."""
 
 if TYPE_CHECKING:
     from victorpy.description.record import DocView
@@ -89,7 +97,8 @@ def _read(
     if uses_styles and tree.root is not None:
         from victorpy.page.styles import inline_styles
 
-        inline_styles(tree.root, [path.read_text("utf-8", "replace") for path in config.files("style-files")])
+        sheets = (read_regular(path) for path in config.files("style-files"))
+        inline_styles(tree.root, [sheet.decode("utf-8", "replace") for sheet in sheets])
     losses = ((decoded.loss,) if decoded.loss else ()) + tree.losses + (about.losses if about else ())
     values = {"url": url or tree.url, "source": source, "encoding": decoded.encoding, "losses": losses}
     document = split(tree, config.cuts, delete, **values)
@@ -134,7 +143,7 @@ class Cleaner:
         'recall'
         """
         loaded = load_model(model, allow_code)
-        cleaner = cls(loaded.labeller, loaded.config, Path(model).name)
+        cleaner = cls(loaded.labeller, loaded.config, Path(str(model)).name)
         return cleaner if favor is None else cleaner.favoring(favor)
 
     def favoring(self, favor: str) -> Cleaner:
@@ -238,6 +247,10 @@ class Cleaner:
         if isinstance(labeller, ModelLabeller):
             cleaned = drop_by_default(cleaned, parts, columns, trees)
         cleaned = choose_parts(cleaned, parts, columns, trees)
+        if cleaned.is_empty and not annotation and lacks_text(page, document.texts):
+            document = replace(document, losses=(*document.losses, BUILT_BY_SCRIPTS))
+            confidence = None if cleaned.confidence is None else round(_SHELL_CONFIDENCE * cleaned.confidence, 6)
+            cleaned = replace(cleaned, document=document, confidence=confidence)
         if about is not None:
             cleaned = replace(cleaned, language=detect_language(cleaned, about.language))
         return cleaned
@@ -272,6 +285,13 @@ def needs_metadata(output: Output, parts: Parts) -> bool:
     """Whether to read the metadata of a page for a format, given the parts that the user wants."""
     wants_facts = output.wants_facts or "facts" in parts.included
     return output.wants_metadata or (wants_facts and "facts" not in parts.excluded)
+
+
+def lacks_text(page: bytes | str, texts: Sequence[str]) -> bool:
+    """Whether scripts seem to build a page, because it has almost no text or only a text about JavaScript."""
+    length = sum(map(len, texts))
+    asks_for_scripts = length <= _SHELL_NOTE and any("javascript" in text.lower() for text in texts)
+    return asks_for_scripts or (len(page) >= _SHELL_BYTES and length < _SHELL_SHARE * len(page))
 
 
 def detect_language(page: CleanPage, claimed: str) -> str:

@@ -108,7 +108,7 @@ def require(packages: Iterable[str], extra: str, purpose: str) -> None:
         raise missing(", ".join(absent), extra, purpose)
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
+def suggest(name: object, known: Iterable[str]) -> str:
     """Return a hint with the most similar name, or an empty string.
 
     >>> suggest("containr.p", ["container.p", "position"])
@@ -118,9 +118,10 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """
     import difflib  # slow to import, and only needed for errors
 
-    if len(name) > _LONGEST_NAME:  # difflib takes quadratic time
+    text = str(name)
+    if len(text) > _LONGEST_NAME:  # difflib takes quadratic time
         return ""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(text, list(known), n=1, cutoff=0.6)
     return f" (did you mean {str(close[0])!r}?)" if close else ""
 
 

@@ -429,11 +429,13 @@ def test_lines_are_read_from_any_record(tmp_path, name):
 
 
 def test_fields_have_the_given_names(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"address": "http://a.example/", "raw": "<p>Tea"}\n{"address": 3}\n[1]\n')
+    lines = ['{"address": "http://a.example/", "raw": "<p>Tea"}', '{"address": 3}', "[1]", '{"raw": 1}', ""]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
     records = read(tmp_path / "a.jsonl", html_field="raw", url_field="address")
     assert (records[0].url, records[0].read()) == ("http://a.example/", "<p>Tea")
-    assert kinds(records) == [None, Kind.READ, Kind.READ]
+    assert kinds(records) == [None, Kind.READ, Kind.READ, Kind.READ]
     assert "no page in the field 'raw'" in records[1].problem.words
+    assert records[3].problem.words == "the field 'raw' has the value 1 instead of a page"
 
 
 @lines

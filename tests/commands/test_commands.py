@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -35,6 +36,7 @@ from support.commands import (
 )
 
 import victorpy
+from victorpy.base.files import open_output
 from victorpy.cleaner import Cleaner
 from victorpy.commands import Arguments
 from victorpy.config import load_config
@@ -197,6 +199,7 @@ def test_missing_file_fails_and_others_are_cleaned(model, expected, tmp_path):
     ("name", "content", "reason"),
     [
         ("photo.html", JPEG, "photo.html: failed: this is binary data, not a web page\n"),
+        ("photo.html.gz", gzip.compress(JPEG), "photo.html.gz: failed: this is binary data, not a web page\n"),
         ("half.anno", UNFINISHED, "half.anno:4: 1 block has no label yet: finish the annotation first"),
     ],
 )
@@ -230,6 +233,51 @@ def test_special_files_and_broken_links_fail_without_being_opened(tmp_path):
         ended = clean_process(name, cwd=tmp_path, timeout=60)
         assert ended.returncode in {1, 2}
         assert b"this is a %s, not a file" % kind in ended.stderr
+    other_commands = (["view", "in/pipe.html"], ["view", "in/good.html", "--gold", "in/pipe.html"])
+    for arguments in (["clean", "--retry", "in/pipe.html"], *other_commands):
+        assert "this is a pipe, not a file" in refused(victor(*arguments, cwd=tmp_path))
+
+
+def test_pipe_as_output_waits_for_a_reader(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    messages = []
+
+    def read(message):
+        messages.append(message)
+        reader.start()
+
+    received = []
+    reader = threading.Thread(target=lambda: received.append((tmp_path / "pipe").read_text()))
+    with open_output(tmp_path / "pipe", read) as file:
+        file.write("tea")
+    reader.join()
+    assert messages == [f"{tmp_path}/pipe is a pipe; waiting for a program that reads it"]
+    waiting = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with open_output(tmp_path / "pipe", read) as file:  # there is a reader, so nothing is said
+        file.write("more")
+    assert (received, os.read(waiting, 9), len(messages)) == (["tea"], b"more", 1)
+    os.close(waiting)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "note"),
+    [
+        (["-o", "tea.csv"], "tea.csv is written as plain text; choose another format with --format csv"),
+        (["-o", "tea.txt", "-f", "text,markdown"], "several formats are written as one JSON object per page"),
+        (["-o", "tea.txt"], ""),
+        (["-o", "tea.csv", "-q"], ""),
+        (["-o", "tea.json", "-f", "text,markdown"], ""),
+    ],
+    ids=str,
+)
+def test_format_is_explained_if_the_name_of_the_output_suggests_another(model, tmp_path, arguments, note):
+    stderr = clean("--model", model, PAGE, *arguments, cwd=tmp_path, text=True).stderr
+    assert note in stderr if note else stderr == ""
+
+
+def test_gzipped_page_is_read(model, expected, tmp_path):
+    write_files(tmp_path, {"tea.html.gz": gzip.compress(PAGE.read_bytes())})
+    assert clean("--model", model, "tea.html.gz", cwd=tmp_path).stdout == expected(PAGE)
 
 
 def test_directory_with_one_page_gives_a_directory(tmp_path):
@@ -278,7 +326,9 @@ def test_pages_without_content_are_reported_and_written_empty(model, tmp_path):
         ([PAGE, OTHER_PAGE, "--format", "html", "-o", "out.txt"], "is a file; several pages need an output directory"),
         ([PAGE, PAGE, "--format", "html", "-o", "one.html"], "need an output directory, such as one.html/"),
         ([PAGE, "-o", "tea.txt.gz"], "texts are not compressed; choose a name without .gz"),
+        ([PAGE, "-o", "tea.docx"], "no format writes .docx files; choose another name, such as tea.md"),
         ([PAGE, "-o", "/dev/null/x/y.txt"], "/dev/null"),
+        ([PAGE, "-o", "out.txt/y.txt"], "out.txt: this is a file, not a directory"),
     ],
     ids=str,
 )
@@ -401,7 +451,9 @@ def test_learn_warns_about_one_page_and_about_disputed_labels(tmp_path):
     write_files(tmp_path, {"a.anno": page, "b.anno": page.replace("paragraph", "header", 1)})
     ended = learn("--config", small_conf(tmp_path), "a.anno", "-o", "model", cwd=tmp_path, text=True)
     assert "learn: there is only one page to learn from" in ended.stderr
-    ended = learn("--config", small_conf(tmp_path), "a.anno", "b.anno", "-o", "model", cwd=tmp_path, text=True)
+    command = ("--config", small_conf(tmp_path), "a.anno", "b.anno", "-o", "model")
+    assert "model contains a model already; choose" in refused(learn(*command, cwd=tmp_path))
+    ended = learn(*command, "--force", cwd=tmp_path, text=True)
     assert "left out: copies of other pages: 1; check 1 page whose copies have contradicting labels" in ended.stderr
 
 

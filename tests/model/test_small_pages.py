@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.commands import victor
 from victorpy import Cleaner
+from victorpy.cleaner import BUILT_BY_SCRIPTS
 
 TEXT = "Tea is made by pouring hot water over the cured leaves of the tea bush, and it is drunk all over the world."
 
@@ -42,6 +43,23 @@ def test_gibberish_has_little_confidence(cleaner):
     paragraph = f"<p>{'xkqz wrtp bdfg qwrt zxcv plkj hgfd mnbv ' * 6}</p>"
     assert cleaner.document("<h1>Xkq zrt</h1>" + 6 * paragraph).confidence < 0.6
     assert cleaner.document("<h1>Tea</h1>" + 6 * f"<p>{TEXT} {TEXT}</p>").confidence > 0.8
+
+
+@pytest.mark.parametrize(
+    ("page", "is_shell"),
+    [
+        (f"<head>{'<link rel=stylesheet href=a.css>' * 20}</head><div id=app></div>", True),
+        ("<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>", True),
+        ("<html><body></body></html>", False),
+        ("<nav><a href=/>Home</a> <a href=/a>About us</a></nav>", False),
+    ],
+)
+def test_pages_that_scripts_build_are_reported(cleaner, page, is_shell):
+    cleaned = cleaner.document(page)
+    assert cleaned.is_empty
+    assert (BUILT_BY_SCRIPTS in cleaned.document.losses) == is_shell
+    assert (cleaned.confidence <= 0.4) == is_shell
+    assert not cleaner.document(page + f"<p>{TEXT} {TEXT}</p>").document.losses
 
 
 def test_an_empty_result_is_reported(tmp_path):

@@ -269,7 +269,8 @@ def test_dragnet_gold_is_read_in_its_encoding(tmp_path, encoding):
         ('<link rel="canonical" href="http://www.tea.example/a">', "tea.example"),
         ("<meta property='og:url' content='https://milk.example/b'>", "milk.example"),
         ("<base href=http://beer.example/>", "beer.example"),
-        ('<a href="/here">x</a><a href="http://wine.example/c">y</a>', "wine.example"),
+        ('<a href="/here">x</a>' + 3 * '<a href="http://wine.example/c">y</a>', "wine.example"),
+        (2 * '<a href="http://wine.example/c">y</a>', "1"),
         ("<p>no address</p>", "1"),
     ],
 )

@@ -348,7 +348,7 @@ def test_error_without_trafilatura_says_how_to_install_it(monkeypatch):
         ([TEA, "-m", "defualt"], ["defualt", "did you mean 'default'?"]),
         ([TEA, "--against", "defualt"], ["defualt", "did you mean 'default'?"]),
         ([TEA, "--against", "trafilatur"], ["trafilatur"]),
-        ([TEA, "-o", "missing/view.html"], ["missing/view.html"]),
+        ([TEA, "-o", "broken.anno/view.html"], ["broken.anno: this is a file"]),
     ],
     ids="no-page directory no-anno no-text another-page broken-anno model other-model other-cleaner output".split(),
 )
@@ -357,6 +357,12 @@ def test_mistake_is_one_line(tmp_path, arguments, told):
     line = refused(victor(*arguments, cwd=tmp_path))
     assert line.startswith("view: ")
     assert all(part in line for part in told), line
+
+
+def test_gold_of_another_page_gives_a_warning(tmp_path):
+    (tmp_path / "gold.txt").write_text("Nothing of this is on the page, neither here nor there.")
+    ended = victor(TEA, "--gold", "gold.txt", "-o", "view.html", cwd=tmp_path)
+    assert b"gold.txt: most words of the gold are not on the page" in ended.stderr
 
 
 def test_mistake_leaves_an_older_view_alone(tmp_path):

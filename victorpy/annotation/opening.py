@@ -12,7 +12,7 @@ from victorpy.annotation.journal import Journal, Recording, digest_of_file, read
 from victorpy.annotation.learning import Predictor
 from victorpy.annotation.session import Choice, Moved, Prediction, Session, read_labels
 from victorpy.annotation.store import READ_ONLY, Lock, OpenPage, lock_of
-from victorpy.base.files import keep_copy, read_bounded, remove_leftovers, set_aside, write_atomically
+from victorpy.base.files import keep_copy, read_bounded, read_regular, remove_leftovers, set_aside, write_atomically
 from victorpy.cleaner import read_document
 from victorpy.config import Config
 from victorpy.document import Document
@@ -108,7 +108,7 @@ def read_page(page: Path, config: Config, content: bytes | None = None) -> Docum
 
 def _read_bytes(page: Path) -> bytes:
     try:
-        return page.read_bytes()
+        return read_regular(page)
     except OSError as error:
         raise DataError(f"{page}: cannot be read: {error.strerror}") from error
 

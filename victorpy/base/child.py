@@ -39,7 +39,7 @@ def call(function: str, arguments: tuple[Any, ...], timeout: float, prepare: str
     Raises TimeLimitError after `timeout` seconds, and ChildError if the child crashes or takes too much memory. The
     function `prepare` is called first, with the same arguments. Its time and memory do not count.
     """
-    if not timeout > 0:
+    if not isinstance(timeout, (int, float)) or not timeout > 0:
         raise ValueError(f"timeout must be a number of seconds above 0, not {timeout!r}")
     try:
         child = _idle.pop()

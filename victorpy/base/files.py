@@ -6,25 +6,44 @@ import errno
 import glob
 import os
 import stat
+import sys
+from collections.abc import Callable
 from io import BufferedReader
 from itertools import count
 from pathlib import Path
+from typing import Literal, TextIO
 
 
-def open_regular(path: Path, most_bytes: int) -> BufferedReader:
+def check_regular(status: os.stat_result, path: Path) -> None:
+    """Raise OSError for anything but a regular file, because reading a pipe or a device may never end."""
+    if not stat.S_ISREG(status.st_mode):
+        kinds = {stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket", stat.S_IFDIR: "directory"}
+        kind = kinds.get(stat.S_IFMT(status.st_mode), "device")
+        advice = "; save its content to a file first" if kind == "pipe" else ""
+        raise OSError(errno.EINVAL, f"this is a {kind}, not a file{advice}", str(path))
+
+
+def open_regular(path: Path, most_bytes: int = sys.maxsize) -> BufferedReader:
     """Open a file for reading. Raises OSError if it is not a regular file, or if it is too large."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except ValueError as error:  # NUL in the name
         raise OSError(errno.EINVAL, str(error), str(path)) from error
-    status = os.fstat(descriptor)
-    problem = "" if stat.S_ISREG(status.st_mode) else "not a regular file"
-    if status.st_size > most_bytes:
-        problem = problem or f"larger than {most_bytes:,} bytes"
-    if problem:
+    try:
+        status = os.fstat(descriptor)
+        check_regular(status, path)
+        if status.st_size > most_bytes:
+            raise OSError(errno.EINVAL, f"larger than {most_bytes:,} bytes", str(path))
+    except OSError:
         os.close(descriptor)
-        raise OSError(errno.EINVAL, problem, str(path))
+        raise
     return os.fdopen(descriptor, "rb")
+
+
+def read_regular(path: Path) -> bytes:
+    """Read a file of any size. Raises OSError if it is not a regular file."""
+    with open_regular(path) as file:
+        return file.read()
 
 
 def read_bounded(path: Path, most_bytes: int) -> bytes:
@@ -34,6 +53,20 @@ def read_bounded(path: Path, most_bytes: int) -> bytes:
     if len(content) > most_bytes:  # it grew, or the file system does not know its size
         raise OSError(errno.EINVAL, f"larger than {most_bytes:,} bytes", str(path))
     return content
+
+
+def open_output(path: Path, note: Callable[[str], None], mode: Literal["w", "a"] = "w") -> TextIO:
+    """Open a file for writing, and create its directory. Calls `note` if a pipe has no reader to write to yet."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_fifo():
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            note(f"{path} is a pipe; waiting for a program that reads it")
+        else:
+            os.set_blocking(descriptor, True)
+            return os.fdopen(descriptor, mode, encoding="utf-8", newline="")
+    return path.open(mode, encoding="utf-8", newline="")
 
 
 def write_atomically(path: Path, content: bytes, durable: bool = False, alone: bool = False) -> None:

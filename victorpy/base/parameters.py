@@ -28,7 +28,7 @@ def split_names(names: str, kind: str = "method") -> list[tuple[str, list[str]]]
     >>> split_names("crf, sst(t=0.4, gamma=0.9)")
     [('crf', []), ('sst', ['t=0.4', 'gamma=0.9'])]
     """
-    return [split_name(entry.strip(), kind) for entry in _COMMA.split(names)]
+    return [split_name(entry.strip(), kind) for entry in _COMMA.split(str(names))]
 
 
 def split_name(entry: str, kind: str = "method") -> tuple[str, list[str]]:

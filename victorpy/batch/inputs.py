@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from victorpy.base.files import open_regular
 from victorpy.batch.record import (
     PAGE_SUFFIXES,
     STDIN,
@@ -87,8 +89,7 @@ def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
     for name in inputs:
         if name.startswith(LIST_MARK) and not Path(name).exists():
             path = Path(name.removeprefix(LIST_MARK))
-            file_size(path)
-            with path.open(encoding="utf-8", errors="surrogateescape") as lines:
+            with TextIOWrapper(open_regular(path), encoding="utf-8", errors="surrogateescape") as lines:
                 for line in lines:
                     if line.strip():
                         yield from _find(line.strip())
@@ -182,7 +183,7 @@ def _files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
 def is_output(directory: Path) -> bool:
     """Whether a batch run has written a directory."""
     for place in (directory, beside(directory)):
-        with suppress(OSError), (place / "manifest.jsonl").open("rb") as manifest:
+        with suppress(OSError), open_regular(place / "manifest.jsonl") as manifest:
             if re.match(rb'\{"format": \d+, "settings": ', manifest.readline(200)):
                 return True
     return False
@@ -371,7 +372,7 @@ def read_files(files: Iterable[InputFile], options: ReadOptions) -> Iterator[Rec
 
 def read_failed(path: Path) -> Iterator[Record]:
     """Read the records in a failed.jsonl, without their pages."""
-    with path.open("rb") as lines:
+    with open_regular(path) as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 fields = json.loads(line)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import re
-import stat
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from victorpy.base.files import check_regular
 from victorpy.sites.grouping import site_of
 
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
@@ -98,7 +97,7 @@ class Record:
     url: str = ""
     content_type: str = ""
     codings: tuple[str, ...] = ()
-    """Encodings of the payload, outermost first: chunked, gzip ..."""
+    """Encodings of the payload or the file, outermost first: chunked, gzip ..."""
     origin: Origin = NOWHERE
     problem: Problem | None = None
     """The problem, if reading the record failed."""
@@ -132,24 +131,20 @@ class Record:
         problem = None if most_bytes is None else size_problem(size, most_bytes)
         if problem is not None:
             raise ProblemError(*problem)
-        if self.file is not None:
-            return self.file.read_bytes()
         if self.is_text:
             return self.payload.decode("utf-8", "surrogatepass")
+        content = self.payload if self.file is None else self.file.read_bytes()
         if self.codings:
             from victorpy.batch.http import undo_codings
 
-            return undo_codings(self.payload, self.codings, most_bytes)
-        return self.payload
+            return undo_codings(content, self.codings, most_bytes)
+        return content
 
 
 def file_size(path: Path) -> int:
-    """Return the size of a file. Raises OSError for anything else, because reading a pipe or a device may never end."""
+    """Return the size of a file. Raises OSError if it is not a regular file."""
     status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        kinds = {stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket", stat.S_IFDIR: "directory"}
-        kind = kinds.get(stat.S_IFMT(status.st_mode), "device")
-        raise OSError(errno.EINVAL, f"this is a {kind}, not a file (- reads standard input)", str(path))
+    check_regular(status, path)
     return status.st_size
 
 
@@ -196,4 +191,5 @@ def page_record(path: Path, place: Path, name: str) -> Record:
     """Return the record of a file that is a page, or of the page on standard input."""
     if path == STDIN:
         return Record(name, place, payload=_standard_input())
-    return Record(name, place, path, origin=Origin(str(path)))
+    codings = ("gzip",) if path.suffix.lower() == ".gz" else ()
+    return Record(name, place, path, codings=codings, origin=Origin(str(path)))

@@ -39,7 +39,7 @@ def decide_records(
 ) -> list[Loss]:
     """Find the replicas and write the decisions to a directory, unless this was done before.
 
-    Returns the sites that lose many of their pages.
+    Returns the sites that lose many of their pages or, if paragraphs are compared, all paragraphs as one site.
     `index` has the kept texts of earlier runs and gets those of this run, whose name is `run`. An interrupted run does
     not repeat completed steps.
     """
@@ -52,7 +52,7 @@ def decide_records(
             database.execute("create table work.changed (number integer primary key, decision text)")
             database.executemany("insert into changed values (?, ?)", _decisions(dedup, texts.replicas()))
             database.execute("commit")
-        return [] if dedup.by_paragraph else texts.losses()
+        return [texts.all_losses()] if dedup.by_paragraph else texts.losses()
 
 
 def _signed_texts(records: Iterable[tuple[Record, Outcome]], site_key: str) -> Iterator[tuple[int, Signed, str, str]]:
@@ -101,6 +101,9 @@ _ONE = "1 paragraph repeats another paragraph of the run"
 
 def dedup_summary(dedup: Dedup, losses: Iterable[Loss]) -> dict[str, Any]:
     """Return what the summary of a run says about deduplication, with a warning for each site that loses many pages."""
+    if dedup.by_paragraph:
+        dropped = "".join(f"; dropped {loss.replicas:,} of {loss.pages:,} paragraphs" for loss in losses)
+        return {"dedup": f"{dedup}{dropped}", "warnings": []}
     warnings = [
         f"{loss.site or 'pages without an address'}: {loss.replicas:,} of {loss.pages:,} pages are replicas "
         f"({loss.replicas / loss.pages:.0%}); check them in the list of replicas"

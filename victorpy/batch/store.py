@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TypedDict
 
-from victorpy.base.files import write_atomically
+from victorpy.base.files import open_regular, write_atomically
 from victorpy.base.plain import Inside, checked
 from victorpy.batch.inputs import Stamps, beside
 from victorpy.batch.outcome import Counts
@@ -371,22 +371,36 @@ def side_of(directory: Path, to: str) -> Path:
     return beside(directory) if SINKS.get(to).beside else directory
 
 
+_OPTIONS = {
+    "victorpy": "the version of victorpy",
+    "inputs": "the list of inputs",
+    "content type": "--charset",
+    "records a part": "--shard-records",
+    "files a shard": "--shard-files",
+    "largest page": "--max-size",
+    "parameters": "--param",
+    "parts": "--with, --without or --headline",
+    "filters": "a filter",
+    "buckets": "the number of site groups",
+}
+"""Settings in the manifest that are not named after their option."""
 INPUT_FILES = "input files"
 """The setting that identifies the input files, as a digest of their names, sizes and times."""
 
 
 def other_settings(previous: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names of settings that differ, with a description, except `INPUT_FILES`."""
+    """Return the names of settings that differ, with a description for the user, except `INPUT_FILES`."""
 
-    def short(value: object) -> str:
-        text = json.dumps(value, ensure_ascii=False)
-        return text if len(text) < 60 else f"{text[:50]}..."
+    def describe(name: str) -> str:
+        option = _OPTIONS.get(name, f"--{name.replace(' ', '-')}")
+        values = [previous.get(name), settings.get(name)]
+        if name != "model" and all(value is None or (isinstance(value, str) and len(value) < 60) for value in values):
+            before, now = ("not given" if value is None else value for value in values)
+            return f"{option} was {before} and is {now}"
+        return f"{option} differs"
 
-    return {
-        name: f"{name} was {short(previous.get(name))} and is {short(settings.get(name))}"
-        for name in {**previous, **settings}
-        if previous.get(name) != settings.get(name) and name != INPUT_FILES
-    }
+    names = [name for name in {**previous, **settings} if previous.get(name) != settings.get(name)]
+    return {name: describe(name) for name in names if name != INPUT_FILES}
 
 
 def refuse_other_settings(place: Path | str, previous: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
@@ -412,7 +426,7 @@ def refuse_gone_files(place: Path | str, old: Stamps, stamps: Stamps) -> None:
 def read_entries(manifest: Path) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield the complete lines of a manifest, and the byte offset of the end of each."""
     end = 0
-    with manifest.open("rb") as lines:
+    with open_regular(manifest) as lines:
         for line in lines:
             try:
                 entry = json.loads(line) if line.endswith(b"\n") else None
@@ -436,7 +450,7 @@ def settings_beside(retry: Path) -> dict[str, Any]:
 def read_head(path: Path) -> dict[str, Any]:
     """Return the first line of a manifest, or nothing if there is no manifest."""
     try:
-        with path.open("rb") as lines:
+        with open_regular(path) as lines:
             head = json.loads(lines.readline())
     except (OSError, ValueError):
         return {}

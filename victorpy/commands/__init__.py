@@ -178,8 +178,15 @@ def _run(name: str, arguments: Sequence[str] | None, program: str | None) -> int
         return EXIT_PIPE
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        parsed.say(f"{place}{error.strerror or error}")
+        parsed.say(f"{place}{reason_of(error)}")
         return EXIT_USAGE
+
+
+def reason_of(error: OSError) -> str:
+    """Return the reason of an error of the operating system, without the name of the file."""
+    if isinstance(error, FileExistsError):  # creating a directory failed
+        return "this is a file, not a directory"
+    return error.strerror or str(error)
 
 
 def _names_many_pages(arguments: Sequence[str]) -> bool:

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.base.digests import META
-from victorpy.base.files import write_atomically
+from victorpy.base.files import open_output, write_atomically
 from victorpy.base.language import primary
 from victorpy.base.variables import FAVORS
 from victorpy.batch.plan import Dedup, Filters, Limits, Plan
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import ReadOptions
-from victorpy.commands import Arguments
+from victorpy.commands import Arguments, reason_of
 from victorpy.config import load_config
 from victorpy.dedup.base import DETECTORS, KEEP, Keep
 from victorpy.errors import ConfigError, ModelError, OutputError
@@ -287,16 +287,23 @@ def check_written(option: str, path: Path | None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if path.exists() and not path.is_file():
+            return  # a pipe or a device is not replaced
         import tempfile
 
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
-        raise OutputError(f"{option} {path}: cannot be written: {error.strerror or error}") from error
+        raise OutputError(f"{option} {path}: cannot be written: {reason_of(error)}") from error
 
 
-def write_summary(path: Path | None, summary: dict[str, Any]) -> None:
+def write_summary(arguments: Arguments, summary: dict[str, Any]) -> None:
     """Write the counts as JSON if --summary was given."""
-    if path is not None:
+    path: Path | None = arguments.summary
+    text = json.dumps(summary, indent=2) + "\n"
+    if path is not None and path.exists() and not path.is_file():  # a pipe or a device
+        with open_output(path, arguments.note) as file:
+            file.write(text)
+    elif path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, json.dumps(summary, indent=2).encode() + b"\n")
+        write_atomically(path, text.encode())

@@ -30,6 +30,7 @@ from typing import Any
 from w3lib.encoding import resolve_encoding
 
 from victorpy import native
+from victorpy.base.files import open_output
 from victorpy.batch.inputs import BESIDE, Survey, find_files, find_records, is_output, names_one_page, survey
 from victorpy.batch.local.progress import summary_table
 from victorpy.batch.local.run import failed_path, run_plan
@@ -45,11 +46,12 @@ from victorpy.dedup.base import Keep
 from victorpy.errors import ConfigError, DataError, OutputError, visible
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import Method
-from victorpy.outputs import Output, find_output
+from victorpy.outputs import OUTPUTS, Output, find_output
 from victorpy.outputs.base import json_line
 from victorpy.sites.grouping import SAMPLE
 
 COMPRESSED = {".gz", ".zst", ".bz2", ".xz", ".zip"}  # suffixes that texts must not have: they are not compressed
+DOCUMENTS = {".doc", ".docx", ".odt", ".pdf", ".rtf", ".epub", ".xlsx"}  # nor these: no format writes such files
 FEW = 50  # maximum number of pages that are cleaned in this process: starting workers would take longer
 
 BATCH_OPTIONS = (
@@ -102,15 +104,17 @@ def run(arguments: Arguments) -> int:
     seen = None if arguments.retry else survey(inputs)
     plan, pages = _make_plan(arguments, inputs, output, seen)
     _refuse_inputs(arguments.output, plan)
+    if plan.output is None and not arguments.quiet:
+        _explain_format(arguments, output)
     _shared.check_written("--summary", arguments.summary)
     _shared.check_written("--log-json", arguments.log_json)
     with ExitStack() as stack:
         write = None
         if plan.output is None:
-            write = stack.enter_context(_open_stream(arguments.output, output, several=pages != 1))
+            write = stack.enter_context(_open_stream(arguments, output, several=pages != 1))
         options = {"quiet": arguments.quiet, "force": arguments.force, "log": arguments.log_json, "seen": seen}
         summary = run_plan(plan, sys.stderr, write, guarded=not 0 < pages <= FEW, **options)
-    _shared.write_summary(arguments.summary, summary)
+    _shared.write_summary(arguments, summary)
     if not arguments.quiet and pages != 1:
         _print_summary(arguments, plan, summary)
     return EXIT_FAILED if summary["failed"] else 0
@@ -131,6 +135,22 @@ def _check_options(arguments: Arguments, inputs: Sequence[str]) -> None:
         raise ConfigError("--part does not work with --by-site, --dedup and --retry, which need all pages")
     if arguments.charset and resolve_encoding(arguments.charset) is None:
         raise ConfigError(f"unknown encoding {arguments.charset!r}")
+
+
+def _explain_format(arguments: Arguments, output: Output) -> None:
+    """Say what is written if the user may expect another format."""
+    target = arguments.output or "-"
+    suffix = Path(target).suffix.lower()
+    if output.together and (suffix not in {".jsonl", ".json"} and (target != "-" or sys.stdout.isatty())):
+        arguments.say(
+            f"several formats are written as one JSON object per page, with a field for each of {output.name}"
+        )
+    elif output.name == "text" and suffix not in {"", ".txt", ".text"}:
+        names = [name for name in OUTPUTS if OUTPUTS.get(name).suffix.startswith(suffix)]
+        if names:
+            arguments.say(
+                f"{target} is written as plain text; choose another format with --format {' or '.join(names)}"
+            )
 
 
 def _print_summary(arguments: Arguments, plan: Plan, summary: dict[str, Any]) -> None:
@@ -238,6 +258,8 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
         return path
     if path.suffix.lower() in COMPRESSED and not sink_name(target):
         raise DataError(f"{target}: texts are not compressed; choose a name without {path.suffix}, or --to jsonl.gz")
+    if path.suffix.lower() in DOCUMENTS:
+        raise DataError(f"{target}: no format writes {path.suffix} files; choose another name, such as {path.stem}.md")
     joins_always = is_plain and not output.is_titled and not any(output.around)  # whatever the name
     is_one_file = sink_name(target) is None or sink_name(target) == "jsonl" == output.suffix.lstrip(".")
     if is_one_file and (is_single or (output.joins and (path.suffix or joins_always))):
@@ -262,12 +284,10 @@ def _refuse_inputs(target: str | None, plan: Plan) -> None:
 
 
 @contextmanager
-def _open_stream(target: str | None, output: Output, several: bool) -> Iterator[Write]:
+def _open_stream(arguments: Arguments, output: Output, several: bool) -> Iterator[Write]:
     """Open standard output or a file for texts."""
-    path = None if target is None or target == "-" else Path(target)
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    stream = sys.stdout if path is None else path.open("w", encoding="utf-8", newline="")
+    path = None if arguments.output in {None, "-"} else Path(arguments.output)
+    stream = sys.stdout if path is None else open_output(path, arguments.note)
     titled = several and (output.is_titled or not output.joins)
     before, after = output.around if several else ("", "")
     is_first = True

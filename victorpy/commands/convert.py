@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from victorpy.base.files import read_regular
 from victorpy.commands import EXIT_FAILED, Arguments
 from victorpy.config import load_config
 from victorpy.errors import AnnotationError, ConfigError, DataError, VictorError
@@ -63,7 +64,8 @@ def run(arguments: Arguments) -> int:
             raise DataError(f"{arguments.directory}: no .json files exported from Label Studio")
         for path in exports:
             try:
-                texts = [*read_tasks(path.read_text("utf-8", "replace"), load_config("default").cuts, str(path))]
+                exported = read_regular(path).decode("utf-8", "replace")
+                texts = [*read_tasks(exported, load_config("default").cuts, str(path))]
             except AnnotationError as error:
                 warn(str(error))
                 continue

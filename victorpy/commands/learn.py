@@ -25,10 +25,11 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
+from victorpy.base.digests import META
 from victorpy.commands import Arguments
 from victorpy.commands._shared import add_allow_code, add_data, add_site_key
 from victorpy.config import Config, load_config
-from victorpy.errors import ConfigError, DataError, plural
+from victorpy.errors import ConfigError, DataError, ModelError, plural
 from victorpy.model.choice import ADAPTED, SEVERAL_SITES, UNCHANGED, Learned, learn
 from victorpy.model.evidence.replay import WEIGHT, load_replay
 from victorpy.model.evidence.stage import Report, Weights
@@ -37,7 +38,7 @@ from victorpy.model.train import Trained, find_annotations, load_pages, train
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_progress
 from victorpy.research.datasets import Warn, parse_data, set_name
-from victorpy.research.gold import gold_found, load_gold
+from victorpy.research.gold import is_gold_of, load_gold
 from victorpy.research.statistics import compare, summarise
 from victorpy.sites.grouping import SITE_KEY, site_of
 
@@ -46,9 +47,6 @@ TARGETS = (5, 20, 50, 100)
 
 LEAST_SHOWN = 0.0005
 """Smaller differences of word F1 are shown as 0."""
-
-LEAST_FOUND = 0.5
-"""Pages with a smaller share of their gold on the page are left out. The gold may be that of another page."""
 
 FEWEST_DISPUTED = 5
 """Texts with fewer words may be content on one page and noise on another."""
@@ -77,6 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--only-confirmed", action="store_true", help="leave out files with unconfirmed labels")
     add_allow_code(add)
     add_site_key(parser)
+    add("--force", action="store_true", help="replace the model in the output directory")
     add("-q", "--quiet", action="store_true", help="print no progress and no summary")
 
 
@@ -89,6 +88,8 @@ def run(arguments: Arguments) -> int:
     config = load_config(arguments.config or DEFAULT) if model is None else model.config
     target: Path = arguments.output or Path("models") / (config.name if is_new else "adapted")
     check_target(target)
+    if (target / META).exists() and not arguments.force:
+        raise ModelError(f"{target} contains a model already; choose another directory, or use --force to replace it")
     pages, weights, counts = _load(arguments, config)
     with _progress(arguments) as report:
         if model is None:
@@ -209,7 +210,7 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weight
             name = f"{spec}: {page.name}"
             if not page.document.blocks:
                 warn(f"{name}: the page has no text")
-            elif page.weights is None and gold_found(page) < LEAST_FOUND:
+            elif page.weights is None and not is_gold_of(page.document, page.labels, page.gold):
                 warn(f"{name}: most words of the gold are not on the page; it may be the gold of another page")
             else:
                 loaded.append(Loaded(page.annotated, page.weights, spec))
@@ -239,7 +240,7 @@ def _warn_about(arguments: Arguments, pages: Sequence[CleanPage], weights: Weigh
         arguments.note(f"there are only {len(pages)} pages to learn from, so the scores are very uncertain")
     sites = {site_of(page.document.url, arguments.site_key) for page in pages}
     if len(pages) > 1 and len(sites) == 1 and "" not in sites:
-        arguments.note(f"all pages are from {sites.pop()}; the scores hold for this site only")
+        arguments.note(f"all pages seem to be from {sites.pop()}; the scores hold for this site only")
     disputed = _disputed_texts([page for page, its_weights in zip(pages, weights, strict=True) if its_weights is None])
     if disputed:
         check = f"check the labels of {disputed[0][:60]!r}"

@@ -64,7 +64,7 @@ def run(arguments: Arguments) -> int:
         summary = spark.run_plan(session, plan, arguments.note, arguments.force)
     finally:
         session.stop()
-    _shared.write_summary(arguments.summary, summary)
+    _shared.write_summary(arguments, summary)
     if not arguments.quiet:
         print(summary_table(summary), file=sys.stderr)
         if summary["failed"]:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from victorpy.base.files import open_output
 from victorpy.base.parameters import AUTO, parse_settings
 from victorpy.batch.inputs import find_records
 from victorpy.batch.site_model import documents_of
@@ -82,8 +83,8 @@ def run(arguments: Arguments) -> int:
             print(as_text(tree, judgement, arguments.full), end="")
         else:
             title = f"Style tree of {Path(first).name}: {tree.page_count} pages; {chosen}"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(as_html(tree, judgement, title, arguments.full), encoding="utf-8")
+            with open_output(target, arguments.note) as file:
+                file.write(as_html(tree, judgement, title, arguments.full))
         return 0
     if arguments.action == "build":
         if target is None:

@@ -15,6 +15,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from victorpy.base.files import open_output, read_regular
 from victorpy.base.parameters import split_name
 from victorpy.base.words import SEGMENT_TAG
 from victorpy.cleaner import Cleaner
@@ -31,6 +32,7 @@ from victorpy.page.decode import decode
 from victorpy.peers import is_peer, load_peer
 from victorpy.research.align import Gold, align
 from victorpy.research.datasets import parse_cleaneval
+from victorpy.research.gold import is_gold_of
 from victorpy.research.report.views import render_view
 
 
@@ -49,32 +51,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int:
     cleaner = Cleaner.load(arguments.model, allow_code=arguments.allow_code)
-    content = arguments.page.read_bytes()
+    content = read_regular(arguments.page)
     is_annotation = arguments.page.suffix == ".anno"
     page = cleaner.document(content, arguments.url, source=str(arguments.page), features=True, annotation=is_annotation)
-    gold = _gold_labels(arguments.gold, page, cleaner) if arguments.gold else None
+    gold = _gold_labels(arguments, page, cleaner) if arguments.gold else None
     pages = {f"victorpy ({arguments.model})": page}
     if arguments.against:
         pages[arguments.against] = _clean_by_other(arguments.against, content, page, cleaner, arguments.allow_code)
     view = render_view(page.document.title or str(arguments.page), pages, gold)
     if arguments.output:
-        arguments.output.write_text(view, encoding="utf-8")
+        with open_output(arguments.output, arguments.note) as file:
+            file.write(view)
     else:
         sys.stdout.write(view)
     return 0
 
 
-def _gold_labels(path: Path, page: CleanPage, cleaner: Cleaner) -> tuple[Label, ...]:
+def _gold_labels(arguments: Arguments, page: CleanPage, cleaner: Cleaner) -> tuple[Label, ...]:
+    path: Path = arguments.gold
     if path.suffix == ".anno":
         annotated = load_anno(path, cleaner.config.cuts)
         if [block.text for block in annotated.document.blocks] != [block.text for block in page.document.blocks]:
             raise DataError(f"{path} is not an annotation of this page, or it was split by another config")
         return annotated.labels
-    text = decode(path.read_bytes()).text
+    text = decode(read_regular(path)).text
     _, segments = parse_cleaneval(text)
     if not SEGMENT_TAG.search(text):  # let the page's markup decide what is a heading or a list item
         segments = tuple(Gold(segment.text) for segment in segments)
-    return align(page.document, segments, cleaner.config.cuts.block_level)
+    labels = align(page.document, segments, cleaner.config.cuts.block_level)
+    if not is_gold_of(page.document, labels, segments):
+        arguments.say(f"{path}: most words of the gold are not on the page; it may be the gold of another page")
+    return labels
 
 
 def _clean_by_other(name: str, content: bytes, page: CleanPage, cleaner: Cleaner, allow_code: bool) -> CleanPage:

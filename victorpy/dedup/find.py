@@ -301,6 +301,11 @@ class Index:
         )
         return [Loss(*row) for row in found]
 
+    def all_losses(self) -> Loss:
+        """Return the number of this run's texts and replicas, at all sites together."""
+        counts = "select count(*), count(repeats) from text left join decision using (id) where text.id >= ?"
+        return Loss("", *self._database.execute(counts, (self._run << (_NUMBER_BITS + _LENGTH_BITS),)).fetchone())
+
 
 def _as_signed(number: int) -> int:
     """Return an unsigned integer of 64 bits as the signed integer with the same bits, which databases can store."""

@@ -121,8 +121,8 @@ AS_LABELLED = Parts(defaults=False)
 
 
 def _names(names: str | Iterable[str]) -> frozenset[str]:
-    entries = [names] if isinstance(names, str) else names
-    found = frozenset(name.strip() for entry in entries for name in entry.split(",") if name.strip())
+    entries = [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
+    found = frozenset(name.strip() for entry in entries for name in str(entry).split(",") if name.strip())
     for name in sorted(found - PARTS.keys()):
         raise ConfigError(f"unknown part {name!r}{suggest(name, PARTS)}; the parts are {', '.join(PARTS)}")
     return found

@@ -119,6 +119,7 @@ def find_model(name: str | Path) -> Path:
 
     A directory in the current directory never replaces the bundled model of the same name.
     """
+    name = str(name)
     candidates = [Path(name)]
     if len(Path(name).parts) == 1:
         candidates = [shipped("models") / name, Path("models") / name, Path(name)]
@@ -129,9 +130,7 @@ def find_model(name: str | Path) -> Path:
         if Path(name).exists():
             raise ModelError(f"{name} is not a model directory: it has no meta.json")
     bundled = bundled_models()
-    raise ModelError(
-        f"no model {str(name)!r}{suggest(str(name), bundled)}; choose from {', '.join(bundled)}, or give a path"
-    )
+    raise ModelError(f"no model {name!r}{suggest(name, bundled)}; choose from {', '.join(bundled)}, or give a path")
 
 
 def load_model(name: str | Path = DEFAULT, allow_code: bool = False) -> Model:

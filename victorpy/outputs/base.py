@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -116,7 +117,13 @@ class CleanPage:
         ``victor list formats`` shows all formats. The result contains features and metadata only if you requested them
         when cleaning the page: ``cleaner.document(page, features=True, metadata=True)``.
         """
-        return find_output(format).alone(self)
+        output = find_output(format)
+        if output.wants_metadata and self.metadata is None and self.by_method:
+            warnings.warn(
+                f"the format {format} writes metadata, but the page has none; use document(..., metadata=True)",
+                stacklevel=2,
+            )
+        return output.alone(self)
 
 
 Renderer = Callable[[CleanPage], str]

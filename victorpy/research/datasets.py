@@ -18,6 +18,7 @@ from pathlib import Path
 
 from lxml import etree
 
+from victorpy.base.files import read_regular
 from victorpy.base.registry import Registry
 from victorpy.base.words import SEGMENT_TAG
 from victorpy.config import load_config
@@ -243,7 +244,7 @@ def read_wcxb(directory: Path, warn: Warn) -> Iterator[GoldPage]:
     """WCXB: html/N.html or N.html.gz, ground-truth/N.json."""
     for truth in sorted(directory.glob("**/ground-truth/*.json")):
         try:
-            record = json.loads(truth.read_bytes())
+            record = json.loads(read_regular(truth))
             text = record["ground_truth"]["main_content"] or ""
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             warn(f"{truth}: cannot be read: {type(error).__name__}: {error}")
@@ -258,7 +259,7 @@ def read_wcxb(directory: Path, warn: Warn) -> Iterator[GoldPage]:
         plain = truth.parents[1] / "html" / f"{truth.stem}.html"
         packed = plain.with_name(f"{plain.name}.gz")
         try:
-            content = plain.read_bytes() if plain.is_file() else gzip.decompress(packed.read_bytes())
+            content = plain.read_bytes() if plain.is_file() else gzip.decompress(read_regular(packed))
         except FileNotFoundError:
             warn(f"{truth}: no page {plain.name} or {packed.name}")
             continue
@@ -341,7 +342,7 @@ def _read_pairs(
 
 def _read_page(path: Path, warn: Warn) -> bytes | None:
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
     except OSError as error:
         warn(f"{path}: cannot be read: {error.strerror or error}")
         return None
@@ -354,7 +355,7 @@ def _read_page(path: Path, warn: Warn) -> bytes | None:
 def _read_gold(path: Path, warn: Warn) -> str:
     """Read a gold text in any encoding."""
     try:
-        decoded = decode(path.read_bytes())
+        decoded = decode(read_regular(path))
     except (OSError, VictorError) as error:
         warn(f"{path}: the gold cannot be read: {error}")
         return ""
@@ -369,17 +370,19 @@ _ADDRESSES = [
     re.compile(rb"<meta\b[^>]*\bog:url\b[^>]*\bcontent=[\"']?(https?://[^\"'>\s]+)", re.IGNORECASE),
     re.compile(rb"<base\b[^>]*\bhref=[\"']?(https?://[^\"'>\s]+)", re.IGNORECASE),
 ]
+_FEWEST_LINKS = 3  # fewer may be links to the program that made the page
 _LINK = re.compile(rb"\bhref=[\"']?(https?://[^\"'>\s/]+)", re.IGNORECASE)
 
 
 def _guess_address(content: bytes) -> str:
-    """Guess a page's address from its head, or else from the site that most of its links lead to."""
+    """Guess a page's address from its head, or else from the site that most of its links lead to, if it has some."""
     for pattern in _ADDRESSES:
         address = pattern.search(content)
         if address:
             return address[1].decode("ascii", "replace")
     sites = Counter(site_of(link.decode("ascii", "replace")) for link in _LINK.findall(content))
-    return f"http://{sites.most_common(1)[0][0]}/" if sites else ""
+    site, count = sites.most_common(1)[0] if sites else ("", 0)
+    return f"http://{site}/" if count >= _FEWEST_LINKS else ""
 
 
 def _by_number(path: Path) -> tuple[int, str]:

@@ -36,6 +36,9 @@ _VALUE_PAGES = 10
 _FRAME_WEIGHT = 0.3
 _FIELD_NAMES = 5  # maximum length of a run of noise between two values that may be the names of fields
 
+LEAST_FOUND = 0.5
+"""Least share of the words of a gold that must be on its page. Otherwise it may be the gold of another page."""
+
 _TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 
 
@@ -137,11 +140,11 @@ def label_values(pages: Sequence[GoldPage], data: str, config: Config) -> Iterat
         yield LabelledPage(page.name, data, page.site, page.page_type, document, labels, page.gold, tuple(weights))
 
 
-def gold_found(page: LabelledPage) -> float:
-    """Return the number of words in blocks of content, relative to the number of words of the gold."""
-    content = (block.text for block, label in zip(page.document.blocks, page.labels, strict=True) if label.is_content)
-    found, gold = ("\n".join(texts) for texts in (content, (part.text for part in page.gold)))
-    return len(aligned_words(found)) / max(len(aligned_words(gold)), 1)
+def is_gold_of(document: Document, labels: Sequence[Label], gold: Sequence[Gold]) -> bool:
+    """Whether a gold text seems to belong to a page: the blocks aligned with it have at least half as many words."""
+    content = (text for text, label in zip(document.texts, labels, strict=True) if label.is_content)
+    found, wanted = ("\n".join(texts) for texts in (content, (part.text for part in gold)))
+    return len(aligned_words(found)) >= LEAST_FOUND * len(aligned_words(wanted))
 
 
 def gold_labels(page: GoldPage, document: Document, config: Config) -> tuple[Label, ...]:

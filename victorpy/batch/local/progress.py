@@ -11,9 +11,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TextIO
 
+from victorpy.base.files import open_output
 from victorpy.base.terminal import SafeStream
 from victorpy.batch.outcome import Counts, Outcome, describe_failure
 from victorpy.batch.record import Kind, Record, Status
+from victorpy.cleaner import BUILT_BY_SCRIPTS
 from victorpy.errors import visible
 
 TERMINAL_SECONDS, PLAIN_SECONDS, LOG_SECONDS = 0.2, 30.0, 1.0
@@ -59,8 +61,10 @@ class Progress:
         self._start = self._logged_at = time.monotonic()
         self.began = datetime.now(UTC).isoformat()
         self._log_path = log
-        self._log = log.open("a", encoding="utf-8") if log else None
+        self._log: TextIO | None = None
         self._begin("", total, in_bytes)
+        if log is not None:
+            self._log = open_output(log, self.say, "a")
 
     def _begin(self, description: str, total: int | None, in_bytes: bool) -> None:
         self._description, self.total, self.in_bytes = description, total, in_bytes
@@ -233,7 +237,8 @@ class Progress:
                 self.say(f"{record.name}: the page is empty (0 bytes)")
             elif outcome.status is Status.EMPTY:
                 hint = ""
-                if outcome.confidence is not None and outcome.confidence <= SURE:
+                is_unsure = outcome.confidence is not None and outcome.confidence <= SURE
+                if is_unsure and BUILT_BY_SCRIPTS not in outcome.losses:
                     hint = f" (confidence {outcome.confidence:.2f}; --favor recall gives the best guess)"
                 self.say(f"{record.name}: no content was found{hint}")
 

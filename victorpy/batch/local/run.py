@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
+from victorpy.base.files import read_regular
 from victorpy.batch.inputs import (
     HIDDEN,
     Group,
@@ -402,7 +403,7 @@ def _retry_label(directory: Path, settings: Mapping[str, Any]) -> str:
 def run_settings(plan: Plan, stamps: Stamps | None = None) -> dict[str, Any]:
     """Return the settings that a resumed run must share, including a digest of the input files or failed records."""
     if plan.retry:
-        return plan.identity(hashlib.sha256(plan.retry.read_bytes()).hexdigest())
+        return plan.identity(hashlib.sha256(read_regular(plan.retry)).hexdigest())
     learned_from = [name for name in plan.learned_from if name]
     digests = (stamps or Stamps()).digest + (survey(learned_from).stamps.digest if learned_from else "")
     return plan.identity(digests)

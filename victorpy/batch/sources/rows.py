@@ -31,6 +31,8 @@ def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int
     if not isinstance(page, (str, bytes)):
         names = ", ".join(map(str, list(row)[:8])) or "none"
         words = f"there is no page in the field {options.html_field!r}; the row has these fields: {names}"
+        if page is not None:
+            words = f"the field {options.html_field!r} has the value {page!r:.40} instead of a page"
         return broken_record(origin, Kind.READ, words, reached)
     url, content_type = (
         value.decode("utf-8", "replace") if isinstance(value, bytes) else value if isinstance(value, str) else ""
