@@ -74,7 +74,7 @@ def describe_training(
     digest = hashlib.sha256()
     for text in sorted(write_anno(page) for page in pages):
         digest.update(text.encode())
-    fingerprints = sorted(page_fingerprint(page.document) for page in pages)
+    fingerprints = sorted({page_fingerprint(page.document) for page in pages})
     gold_labels = [label for page in known for label in page.labels]
     predicted = [label for page in known for label in labeller.label(page.document).labels]
     pairs = list(zip(predicted, gold_labels, strict=True))
@@ -86,7 +86,7 @@ def describe_training(
         "blocks": sum(len(page.labels) for page in pages),
         "labels": dict(sorted(Counter(map(str, gold_labels)).items())),
         "data-sha256": digest.hexdigest(),
-        "fingerprints": fingerprints if len(pages) <= MOST_LISTED else None,
+        "fingerprints": " ".join(fingerprints) if len(pages) <= MOST_LISTED else None,
         "scores": {
             "label_accuracy": round(right / max(len(pairs), 1), 6),
             "content_accuracy": round(right_content / max(len(pairs), 1), 6),

@@ -305,14 +305,14 @@ def was_trained_on(model: str, meta: Mapping[str, Any], data: str, pages: Iterab
     """
     training = meta.get("training", {})
     recorded, fingerprints, parent = (training.get(name) for name in ("data", "fingerprints", "parent"))
-    if isinstance(fingerprints, list) and not set(pages).isdisjoint(map(str, fingerprints)):
+    if isinstance(fingerprints, str) and not set(pages).isdisjoint(fingerprints.split()):
         return True
     if isinstance(parent, dict) and training.get("chosen") in {ADAPTED, UNCHANGED}:
         of_parent = was_trained_on("", {"training": parent.get("training") or {}}, data, pages)
         if of_parent is not False:
             return of_parent
     if not recorded or not isinstance(recorded, list):
-        recorded = [] if isinstance(fingerprints, list) else TRAINED_ON.get(model)
+        recorded = [] if isinstance(fingerprints, str) else TRAINED_ON.get(model)
     if recorded is None:
         return None
     kind, _, name = data.partition(":")
