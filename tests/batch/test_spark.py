@@ -89,6 +89,10 @@ def test_resumed_run_gives_lines_of_the_local_run(session, inputs, model, local,
     assert lines_of(tmp_path / "out") == expected
     for name in ("pages", "kept", "empty", "skipped", "failed", "bytes", "kinds"):
         assert summary[name] == local_summary[name]
+    first, second = summary["runs"]
+    assert first["pages"] + second["pages"] == summary["pages"]
+    assert min(first["cpu"], second["cpu"]) > 0
+    assert summary["seconds"] == pytest.approx(first["seconds"] + second["seconds"])
 
     rows = [json.loads(line) for line in expected.splitlines()]
     assert {n: row["kind"] for n, row in enumerate(rows[:35]) if row["kind"]} == {
@@ -189,7 +193,7 @@ def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
         for name in ("type", "title", "keywords", "abstract", "language", "text"):
             assert row[name] == by_url[row["url"]][name]
 
-    sites = spark.clean_sites(frame, Plan(method=Method("sst"), limits=LIMITS)).select("url", "status").collect()
+    sites = spark.clean_frame(frame, Plan(method=Method("sst"), limits=LIMITS, by_site=True)).collect()
     assert sorted(row["url"] for row in sites) == sorted(expected)
     with pytest.raises(DataError, match="no column 'html'"):
         spark.clean_frame(frame.drop("html"), Plan())
@@ -210,15 +214,17 @@ def test_own_frame_is_cleaned_with_the_documented_columns(session, model):
 
 
 def test_large_archive_is_divided_and_progress_is_shown(session, tmp_path, monkeypatch):
-    monkeypatch.setattr(spark_task, "SPLIT_BYTES", 2_000)
+    monkeypatch.setattr(driver, "LEAST_PIECE", 2_000)
+    monkeypatch.setattr(driver, "PART_BYTES", 5_000)
     monkeypatch.setattr(driver, "PROGRESS_SECONDS", 0.05)
     crawl(tmp_path / "a.warc.gz", 30)
     plan = Plan((str(tmp_path / "a.warc.gz"),), tmp_path / "out", "jsonl", shard_files=3)
     messages = []
     assert spark.run_plan(session, plan, messages.append)["pages"] == 30
     assert messages[0] == "dividing 1 files"
-    assert any("tasks of this step are done" in words for words in messages)
+    assert any("pages are cleaned; 1 of" in words for words in messages)
     assert len(list((tmp_path / "out").glob("shard-*"))) > 1
+    assert len(list((tmp_path / "out").glob("shard-00000/part-*"))) > 1
     assert {path.suffix for path in (tmp_path / "out").glob("shard-*/part-*")} == {".jsonl"}
     assert lines_of(tmp_path / "out") == run_locally(plan.inputs, tmp_path / "local")[0]
 

@@ -49,6 +49,19 @@ def test_parts_have_all_records_once(place, tmp_path, monkeypatch, name):
         assert b"the run is already complete" in again.stderr
 
 
+def test_parts_by_site_have_whole_sites(tmp_path):
+    lines = [json.dumps({"url": f"http://{'abcd'[n % 4]}.example/{n}", "html": page(n).decode()}) for n in range(20)]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    options = ("--by-site", "--method", "sst")
+    clean(tmp_path / "in.jsonl", "-o", tmp_path / "whole", "--to", "jsonl.gz", "-j", 1, *options)
+    clean_parts(tmp_path / "in.jsonl", tmp_path / "out", 2, *options)
+    sites = [{row["host"] for row in rows(tmp_path / "out", f"split-{number}-*-")} for number in (1, 2)]
+    assert sorted(map(len, sites)) in ([1, 3], [2, 2])
+    assert not sites[0] & sites[1]
+    assert victor("merge", tmp_path / "out").returncode == 0
+    assert sorted(rows(tmp_path / "out", "split-*-"), key=str) == sorted(rows(tmp_path / "whole"), key=str)
+
+
 def test_part_resumes_with_the_same_bytes(place, tmp_path):
     command = (place / "one.warc.gz", "--part", "2/3", "--to", "jsonl", "--shard-records", 4, "-j", 1)
     clean(*command, "-o", tmp_path / "whole")
@@ -81,7 +94,7 @@ def test_merge_names_what_is_missing(place, tmp_path):
         (["--part", "4/3"], "expected a part such as 3/100"),
         (["--part", "1/2"], "give -o DIRECTORY"),
         (["--part", "1/2", "-o", "out"], "cannot write a folder of texts"),
-        (["--part", "1/2", "-o", "o.jsonl/", "--by-site"], "does not work with --by-site"),
+        (["--part", "1/2", "-o", "o.jsonl/", "--dedup", "pages"], "leave out --part, or use spark-clean"),
     ],
 )
 def test_wrong_parts_are_refused(place, tmp_path, options, said):

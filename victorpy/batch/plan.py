@@ -121,8 +121,8 @@ class Plan:
     """Whether to write only texts: without a size limit, with all warnings, and without manifest and index."""
     shard_records: int | None = None
     """Maximum number of records in a part of a local run's output. By default, the kind of output decides."""
-    shard_files: int = 64
-    """Input files per Spark shard. A large file counts as several."""
+    shard_files: int | None = None
+    """Input files per Spark shard. A large file counts as several. By default, their size decides."""
     buckets: int = 16
     """Number of Spark shards with `by_site`."""
 

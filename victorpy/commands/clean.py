@@ -131,8 +131,14 @@ def _check_options(arguments: Arguments, inputs: Sequence[str]) -> None:
         raise ConfigError(f"--retry reads only the failed pages; leave out {arguments.pages[0]}")
     if arguments.retry and arguments.by_site and not inputs:
         raise ConfigError(f"--by-site --retry {arguments.retry} needs the run's manifest.jsonl in the same directory")
-    if arguments.part and (arguments.by_site or arguments.dedup or arguments.retry):
-        raise ConfigError("--part does not work with --by-site, --dedup and --retry, which need all pages")
+    if arguments.part and arguments.dedup:
+        raise ConfigError(
+            "--part does not work with --dedup, which needs all pages; leave out --part, or use spark-clean"
+        )
+    if arguments.part and arguments.retry:
+        raise ConfigError(
+            "--part does not work with --retry; merge the parts, then clean the failed pages of all parts"
+        )
     if arguments.charset and resolve_encoding(arguments.charset) is None:
         raise ConfigError(f"unknown encoding {arguments.charset!r}")
 
@@ -253,7 +259,7 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
         return None
     path = Path(target)
     if arguments.part and (arguments.to or sink_name(target) or "folder") == "folder":
-        raise ConfigError("--part cannot write a folder of texts; use --to jsonl.gz, parquet or another kind")
+        raise ConfigError("--part cannot write a folder of texts; add --to jsonl.gz, parquet or another kind")
     if arguments.to or path.is_dir() or target.endswith("/"):
         return path
     if path.suffix.lower() in COMPRESSED and not sink_name(target):

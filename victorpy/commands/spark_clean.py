@@ -30,7 +30,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _, site, many = _shared.add_cleaning(parser)
     many.add_argument("--master", help="Spark master (default: from spark-submit, or else local[*])")
     many.add_argument("--to", default="parquet", metavar="KIND", help="parquet (default), jsonl or jsonl.gz")
-    many.add_argument("--shard-files", type=int, metavar="N", help="input files per shard (default: 64)")
+    shard = "input files per shard (default: 64 or more, with 4 GB)"
+    many.add_argument("--shard-files", type=int, metavar="N", help=shard)
     site.add_argument("--buckets", type=int, metavar="N", help="number of shards with --by-site (default: 16)")
 
 
@@ -50,7 +51,7 @@ def run(arguments: Arguments) -> int:
         inputs=tuple(arguments.inputs),
         output=arguments.output,
         to=arguments.to,
-        shard_files=int(_shared.positive(arguments, "shard_files", 64)),
+        shard_files=int(_shared.positive(arguments, "shard_files", 0)) or None,
         buckets=int(_shared.positive(arguments, "buckets", 16)),
     )
     spark.check_plan(plan)

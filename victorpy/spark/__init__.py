@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from victorpy.batch.plan import Limits, Plan
 from victorpy.batch.sources import ReadOptions
 from victorpy.methods import Method
-from victorpy.spark.driver import LIST_OF_FAILED, check_plan, clean_frame, clean_sites, run_plan, session, with_model
+from victorpy.spark.driver import LIST_OF_FAILED, check_plan, clean_frame, run_plan, session, with_model
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -18,7 +18,6 @@ __all__ = [
     "check_plan",
     "clean",
     "clean_frame",
-    "clean_sites",
     "run_plan",
     "session",
     "with_model",
@@ -46,5 +45,4 @@ def clean(
     chosen = Method(method, model=model, favor=favor, allow_code=allow_code)
     reading = ReadOptions(html_field=html, url_field=url)
     plan = Plan(format=format, method=chosen, read=reading, limits=limits or Limits(), by_site=by_site)
-    plan = with_model(frame.sparkSession, plan)
-    return clean_sites(frame, plan) if by_site else clean_frame(frame, plan)
+    return clean_frame(frame, with_model(frame.sparkSession, plan))

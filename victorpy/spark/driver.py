@@ -1,7 +1,9 @@
 """Run a plan as Apache Spark jobs.
 
-The inputs are cut into shards of some files each. A shard is one Spark job, whose output Spark renames when it is
-complete. Then a marker file with the shard's counts is written. A resumed run writes the shards that have no marker.
+The inputs are cut into shards of some files each. One Spark job cleans the pages of a shard into a temporary table, and
+another one divides the table into parts of the output, because the size of the output is known only then. Spark renames
+the output of a job when it is complete. Then a marker file with the shard's counts is written. A resumed run writes the
+shards that have no marker.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from itertools import compress
 from pathlib import Path
@@ -38,13 +41,13 @@ from victorpy.batch.outcome import Counts
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.record import Kind, Status
 from victorpy.batch.replicas import dedup_summary
-from victorpy.batch.store import INPUT_FILES, SPARK_SETTINGS, refuse_gone_files, refuse_other_settings
+from victorpy.batch.store import INPUT_FILES, SPARK_SETTINGS, refuse_gone_files, refuse_other_settings, summarize
 from victorpy.dedup.find import Loss
 from victorpy.errors import ConfigError, DataError, OutputError, VictorError
 from victorpy.model.store import find_model
 from victorpy.spark import task
 from victorpy.spark.dedup import DECISIONS, find_decisions, find_losses
-from victorpy.spark.task import Form, find_units
+from victorpy.spark.task import Form, Work, find_units
 
 KINDS = ("parquet", "jsonl", "jsonl.gz")
 """Kinds of output."""
@@ -56,12 +59,25 @@ _SESSION = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64", "spark.ui.show
 LIST_OF_FAILED = "_failed.jsonl"
 _LIST_OF_REPLICAS = "_replicas.jsonl"
 _DONE = "_done"
+_FAILED = "_failed"
 _INPUTS = "_inputs"
 _SITES = "_pages"
 _CLEANED = "_cleaned"
 _REPLICAS = "_replicas"
 _REPEATS = "_repeats"
 _CUTS = "_cuts.json"
+_RUNS = "_runs.json"
+
+PART_BYTES, SIGNED_BYTES = 160_000_000, 320_000_000
+"""Size of the cleaned records, compressed, that make a part, and of records with signatures to find replicas.
+
+A part has at least 128 MB, unless its shard has less.
+"""
+PIECES_PER_CORE = 4
+LEAST_PIECE, MOST_PIECE = 16_000_000, 2_000_000_000
+"""Size of the piece of a file that one task reads. Smaller files are not cut."""
+SHARD_FILES, SHARD_BYTES = 64, 4_000_000_000
+"""Minimum number and size of the files of a shard, if the user does not set their number."""
 
 PROGRESS_SECONDS = 30.0
 """Time between two messages about the progress."""
@@ -102,15 +118,16 @@ def in_one_line(what: str) -> Iterator[None]:
 
 
 def clean_frame(frame: DataFrame, plan: Plan) -> DataFrame:
-    """Clean the pages in a column of a frame. Columns `source` and `position` are copied to the result."""
-    plan = replace(plan, to=KINDS[0])
-    return _map(_page_columns(frame, plan), task.clean_pages, plan, Form.TABLE)
+    """Clean the pages in a column of a frame. Columns `source` and `position` are copied to the result.
 
-
-def clean_sites(frame: DataFrame, plan: Plan) -> DataFrame:
-    """Clean the pages of a frame site by site, in the order of `source` and `position`."""
-    plan = replace(plan, to=KINDS[0])
-    return _clean_grouped(_group(_page_columns(frame, plan), plan), plan, Form.TABLE)
+    With `plan.by_site`, the pages of a site are learned from in the order of `source` and `position`.
+    """
+    options, work = plan.read, Work(replace(plan, to=KINDS[0]))
+    if options.html_field not in frame.columns:
+        raise DataError(f"no column {options.html_field!r}; the columns are {', '.join(frame.columns)}")
+    wanted = (options.html_field, options.url_field, "content_type", "source", "position")
+    pages = frame.select(*[name for name in wanted if name in frame.columns])
+    return _clean_grouped(_group(pages, work), work) if plan.by_site else _map(pages, task.clean_pages, work)
 
 
 def with_model(spark: SparkSession, plan: Plan) -> Plan:
@@ -129,30 +146,21 @@ def with_model(spark: SparkSession, plan: Plan) -> Plan:
     return replace(plan, method=replace(method, method=None, model=f"{task.SENT}{name}"))
 
 
-def _page_columns(frame: DataFrame, plan: Plan) -> DataFrame:
-    """Select the columns that cleaning needs."""
-    options = plan.read
-    if options.html_field not in frame.columns:
-        raise DataError(f"no column {options.html_field!r}; the columns are {', '.join(frame.columns)}")
-    wanted = (options.html_field, options.url_field, "content_type", "source", "position")
-    return frame.select(*[name for name in wanted if name in frame.columns])
+def _map(frame: DataFrame, function: Callable[..., Any], work: Work) -> DataFrame:
+    return frame.mapInArrow(partial(function, work), from_arrow_schema(task.result_schema(work)))
 
 
-def _map(frame: DataFrame, function: Callable[..., Any], plan: Plan, form: Form) -> DataFrame:
-    return frame.mapInArrow(partial(function, plan, form), from_arrow_schema(task.result_schema(plan, form)))
+def _group(frame: DataFrame, work: Work) -> DataFrame:
+    return frame.mapInArrow(partial(task.group_pages, work), from_arrow_schema(task.SITE_SCHEMA))
 
 
-def _group(frame: DataFrame, plan: Plan) -> DataFrame:
-    return frame.mapInArrow(partial(task.group_pages, plan), from_arrow_schema(task.SITE_SCHEMA))
-
-
-def _clean_grouped(grouped: DataFrame, plan: Plan, form: Form) -> DataFrame:
+def _clean_grouped(grouped: DataFrame, work: Work) -> DataFrame:
     """Clean records that have a site. The type annotations of `clean` make Spark stream a site."""
 
     def clean(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return task.clean_grouped(plan, form, key[0].as_py(), batches)
+        return task.clean_grouped(work, key[0].as_py(), batches)
 
-    return grouped.groupBy("site").applyInArrow(clean, from_arrow_schema(task.result_schema(plan, form)))
+    return grouped.groupBy("site").applyInArrow(clean, from_arrow_schema(task.result_schema(work)))
 
 
 # Whole runs.
@@ -169,19 +177,20 @@ def check_plan(plan: Plan) -> None:
 
 def run_plan(spark: SparkSession, plan: Plan, say: Say, force: bool = False) -> dict[str, Any]:
     """Run a plan and return the counts. With `force`, an earlier run into the same directory is deleted first."""
-    start = time.monotonic()
     check_plan(plan)
     with in_one_line(f"{plan.output}: the run has ended early; run the same command to resume"):
         store = _Store(spark, str(plan.output))
-        run = _Run(spark, with_model(spark, plan), store, say)
         if force and store.exists(SPARK_SETTINGS):
             store.delete("")
         store.open(plan, survey(plan.inputs).stamps)
-        run.write_shards()
+        run = _Run(spark, with_model(spark, plan), store, say)
+        try:
+            run.write_shards()
+        finally:
+            run.save_times()
     if not run.new_counts.pages:
         say(f"{plan.output}: the run is already complete")
-    summary = {**run.counts.as_dict(), "seconds": round(time.monotonic() - start, 3)}
-    summary |= {"pages-now": run.new_counts.pages, "bytes-now": run.new_counts.bytes}
+    summary = summarize(run.counts, run.runs)
     return {**summary, **dedup_summary(plan.dedup, run.losses)} if plan.dedup else summary
 
 
@@ -191,37 +200,72 @@ class _Run:
         self.plan = plan
         self.store = store
         self.say = say
+        self._start, self._began = time.monotonic(), datetime.now(UTC).isoformat()
         self.form = Form.TABLE if plan.to == "parquet" else Form.LINES
-        self.cleaned_form = Form.SIGNED if plan.dedup else self.form
-        units, size = self._units(), plan.shard_files
-        self.files = {f"shard-{at // size:05d}": units[at : at + size] for at in range(0, len(units), size)}
+        self.pages, self.cpu = spark.sparkContext.accumulator(0), spark.sparkContext.accumulator(0.0)
+        self.work = Work(plan, Form.SIGNED, self.pages, self.cpu)
+        self.files = self._shards()
         self.shards = [f"sites-{bucket:05d}" for bucket in range(plan.buckets)] if plan.by_site else list(self.files)
         self.losses: list[Loss] = []
         self.counts = Counts()
         self.new_counts = Counts()
         """Counts of this run, without the earlier runs that it resumes."""
+        self.runs: list[dict[str, Any]] = json.loads(store.read(_RUNS)) if store.exists(_RUNS) else []
+        """The times and counts of the earlier runs, and then of this run."""
+        self.runs.append({})
 
-    def _units(self) -> list[InputFile]:
-        """Return what one task reads: a file, or a piece of it. Few large files are cut, so that all cores work.
+    def _shards(self) -> dict[str, list[InputFile]]:
+        """Divide what tasks read into shards, so that most shards have enough pages for a part of the usual size."""
+        shards: list[list[InputFile]] = [[]]
+        size = 0
+        for unit, unit_size in self._units():
+            is_large = size >= SHARD_BYTES or self.plan.shard_files
+            if is_large and len(shards[-1]) >= (self.plan.shard_files or SHARD_FILES):
+                shards.append([])
+                size = 0
+            shards[-1].append(unit)
+            size += unit_size
+        return {f"shard-{number:05d}": units for number, units in enumerate(shards)}
+
+    def _units(self) -> Iterator[tuple[InputFile, int]]:
+        """Yield what one task reads, and its size: a file, or a piece of it, so that all cores work.
 
         The cuts are stored, because a resumed run must have the same shards.
         """
-        units = list(find_units(self.plan.inputs, self.plan.read))
+        files = list(find_units(self.plan.inputs, self.plan.read))
+        sizes = [file.path.stat().st_size if file.path.is_file() else 0 for file in files]
         context = self.spark.sparkContext
         if not self.store.exists(_CUTS):
-            large = [unit for unit in units if unit.path.is_file() and unit.path.stat().st_size > task.SPLIT_BYTES]
+            share = sum(sizes) // (PIECES_PER_CORE * context.defaultParallelism)
+            piece = min(max(share, LEAST_PIECE), MOST_PIECE)
+            large = [file for file, size in zip(files, sizes, strict=True) if size > piece]
             cuts = {}
-            if large and len(units) < 2 * context.defaultParallelism:
+            if large:
                 self.say(f"dividing {len(large):,} files")
-                find_cuts = partial(task.find_cuts, self.plan.read, task.SPLIT_BYTES)
+                find_cuts = partial(task.find_cuts, self.plan.read, piece)
                 found = context.parallelize(large, len(large)).map(find_cuts).collect()
-                cuts = {str(unit.path): cut for unit, cut in zip(large, found, strict=True)}
+                cuts = {str(file.path): cut for file, cut in zip(large, found, strict=True)}
             self.store.write(_CUTS, json.dumps(cuts))
         stored = json.loads(self.store.read(_CUTS))
-        return [piece for unit in units for piece in task.cut_file(unit, stored.get(str(unit.path), [(0, 0)]))]
+        for file, size in zip(files, sizes, strict=True):
+            cut = stored.get(str(file.path), [(0, 0)])
+            for unit in task.cut_file(file, cut):
+                yield unit, size // len(cut)
+
+    def save_times(self) -> None:
+        """Store the times and counts of this run so far, after those of the runs that it resumes."""
+        self.runs[-1] = {
+            "began": self._began,
+            "seconds": round(time.monotonic() - self._start, 3),
+            "cpu": round(self.cpu.value, 3),
+            "pages": self.new_counts.pages,
+            "bytes": self.new_counts.bytes,
+        }
+        self.store.write(_RUNS, json.dumps(self.runs))
 
     def write_shards(self) -> None:
         """Write all missing shards, and then the list of failed records."""
+        self.store.delete_shards_except(self.shards)
         with self._telling():
             if not all(self._counts_of(name) for name in self.shards):
                 if self.plan.by_site:
@@ -233,11 +277,12 @@ class _Run:
                 self._count(name)
             for name in (_SITES, _CLEANED, _REPLICAS, _REPEATS):
                 self.store.delete(name)
-            self._write_failed()
+            self.store.concatenate([f"{_FAILED}/{name}" for name in self.shards], LIST_OF_FAILED)
 
     def _in_parallel(self, function: Callable[[str], bool], names: list[str]) -> Iterator[str]:
         """Write shards, as many at a time as the cluster needs. Yields those that were missing, in order."""
-        width = min(-(-self.spark.sparkContext.defaultParallelism // self.plan.shard_files), _MOST_SHARDS)
+        tasks = max(map(len, self.files.values()))
+        width = min(-(-self.spark.sparkContext.defaultParallelism // tasks), _MOST_SHARDS)
         if width == 1:  # an interrupted run has not begun the next shard
             yield from filter(function, names)
             return
@@ -250,7 +295,7 @@ class _Run:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """Say from time to time how many tasks are done."""
+        """Say from time to time how many pages and tasks are done. The pages of a task count when it ends."""
         is_over = threading.Event()
 
         def tell() -> None:
@@ -262,7 +307,8 @@ class _Run:
                 )
                 if total:
                     running = sum(info.numActiveTasks for info in stages)
-                    self.say(f"{done:,} of {total:,} tasks of this step are done, {running:,} are running")
+                    tasks = f"{done:,} of {total:,} tasks of this step are done, {running:,} are running"
+                    self.say(f"{self.pages.value:,} pages are cleaned; {tasks}")
 
         thread = threading.Thread(target=tell, daemon=True)
         thread.start()
@@ -281,18 +327,23 @@ class _Run:
         bucket = F.pmod(F.xxhash64("site"), F.lit(self.plan.buckets)).cast("int")
         if self.store.exists(f"{_SITES}/{name}/_SUCCESS"):
             return False
-        grouped = _group(self._unit_frame(name), self.plan).withColumn("bucket", bucket)
+        grouped = _group(self._unit_frame(name), self.work).withColumn("bucket", bucket)
         grouped.write.partitionBy("bucket").mode("overwrite").parquet(self.store.path(f"{_SITES}/{name}"))
         return True
 
-    def _cleaned(self, name: str) -> DataFrame:
-        """Return the cleaned records of a shard."""
-        if not self.plan.by_site:
-            return _map(self._unit_frame(name), task.clean_pages, self.plan, self.cleaned_form)
-        schema = from_arrow_schema(task.SITE_SCHEMA.append(pa.field("bucket", pa.int32())))
-        pages = self.spark.read.schema(schema).parquet(self.store.path(f"{_SITES}/shard-*"))
-        grouped = pages.where(F.col("bucket") == self.shards.index(name)).drop("bucket")
-        return _clean_grouped(grouped, self.plan, self.cleaned_form)
+    def _write_cleaned(self, name: str) -> bool:
+        """Clean the records of a shard into a temporary table, unless it is there."""
+        if self.store.exists(f"{_CLEANED}/{name}/_SUCCESS"):
+            return False
+        if self.plan.by_site:
+            schema = from_arrow_schema(task.SITE_SCHEMA.append(pa.field("bucket", pa.int32())))
+            pages = self.spark.read.schema(schema).parquet(self.store.path(f"{_SITES}/shard-*"))
+            grouped = pages.where(F.col("bucket") == self.shards.index(name)).drop("bucket")
+            cleaned = _clean_grouped(grouped, self.work)
+        else:
+            cleaned = _map(self._unit_frame(name), task.clean_pages, self.work)
+        cleaned.write.mode("overwrite").option("compression", "zstd").parquet(self.store.path(f"{_CLEANED}/{name}"))
+        return True
 
     def _decide(self, dedup: Dedup) -> None:
         """Clean all pages into temporary tables, and find the replicas."""
@@ -305,14 +356,9 @@ class _Run:
         if dedup.by_paragraph:
             return
         self.losses = find_losses(signed, self._decisions())
-        replicas = signed.select("place", "description").join(self._decisions(), "place")
-        self._write_lines(replicas, task.replica_lines, _LIST_OF_REPLICAS, "place")
-
-    def _write_cleaned(self, name: str) -> bool:
-        if self.store.exists(f"{_CLEANED}/{name}/_SUCCESS"):
-            return False
-        self._cleaned(name).write.mode("overwrite").parquet(self.store.path(f"{_CLEANED}/{name}"))
-        return True
+        replicas = signed.join(self._decisions(), "place")
+        line = """concat(substring(description, 1, length(description) - 1), ', "repeats": ', decision, '}')"""
+        self._write_lines(replicas.select("place", F.expr(line).alias("line")), _LIST_OF_REPLICAS)
 
     def _signed(self, name: str) -> DataFrame:
         schema = from_arrow_schema(task.SIGNED_SCHEMA)
@@ -321,19 +367,23 @@ class _Run:
     def _decisions(self) -> DataFrame:
         return self.spark.read.schema(DECISIONS).parquet(self.store.path(_REPLICAS))
 
-    def _without_replicas(self, name: str) -> DataFrame:
-        """Return the final rows of a shard in order."""
-        signed = self._signed(name)
-        decided = signed.join(self._decisions(), "place", "left").select("place", "ended", "decision")
-        partitions = max(signed.rdd.getNumPartitions(), 1)
-        ordered = decided.repartitionByRange(partitions, "place").sortWithinPartitions("place")
-        return _map(ordered.select("ended", "decision"), task.finish_signed, self.plan, self.form)
+    def _final(self, name: str) -> DataFrame:
+        """Return the final rows of a shard in order, one partition per part of the output."""
+        rows = self._signed(name)
+        if self.plan.dedup:
+            rows = rows.join(self._decisions(), "place", "left")
+        part_size = SIGNED_BYTES if self.plan.dedup else PART_BYTES
+        parts = max(self.store.size(f"{_CLEANED}/{name}") // part_size, 1)
+        ordered = rows.drop("site", "signed", "description").repartitionByRange(parts, "place")
+        finished = replace(self.work, form=self.form)
+        return _map(ordered.sortWithinPartitions("place"), task.finish_signed, finished)
 
     def _digest(self, name: str) -> str:
-        """Identify the input files of a shard by their names, sizes and times."""
+        """Identify the input files of a shard, or the pieces of them, by their names, sizes and times."""
         stamps = Stamps()
         for unit in self.files.get(name, ()):
-            stamps.add(unit.path, unit.path.stat() if unit.path.exists() else None)
+            piece = Path(f"{unit.path}@{unit.start}-{unit.end}")
+            stamps.add(piece, unit.path.stat() if unit.path.exists() else None)
         return stamps.digest
 
     def _counts_of(self, name: str) -> dict[str, Any] | None:
@@ -348,12 +398,12 @@ class _Run:
         if earlier is not None:
             self.counts.add_stored(earlier)
             return False
+        self._write_cleaned(name)
         observation = Observation(name)
         by_status = (F.count_if(F.col("status") == str(status)).alias(str(status)) for status in Status)
         by_kind = (F.count_if(F.col("kind") == str(kind)).alias(str(kind)) for kind in Kind)
         size = F.coalesce(F.sum("size"), F.lit(0)).alias("bytes")
-        rows = self._without_replicas(name) if self.plan.dedup else self._cleaned(name)
-        frame = rows.observe(observation, *by_status, *by_kind, size)
+        frame = self._final(name).observe(observation, *by_status, *by_kind, size)
         target = self.store.path(name)
         if self.form is Form.TABLE:
             frame.write.mode("overwrite").option("compression", "zstd").parquet(target)
@@ -364,7 +414,14 @@ class _Run:
         sums = observation.get
         kinds = {str(kind): int(sums[str(kind)]) for kind in Kind if sums[str(kind)]}
         counts = Counts({**sums, "kinds": kinds}).as_dict()
+        if counts["failed"]:
+            failed = self._signed(name).where("failure is not null").select("place", F.col("failure").alias("line"))
+            self._write_lines(failed, f"{_FAILED}/{name}")
+        else:
+            self.store.delete(f"{_FAILED}/{name}")
         self.store.write(f"{_DONE}/{name}.json", json.dumps({**counts, INPUT_FILES: self._digest(name)}) + "\n")
+        if not self.plan.dedup:  # a resumed run needs all records to find replicas
+            self.store.delete(f"{_CLEANED}/{name}")
         return True
 
     def _count(self, name: str) -> None:
@@ -372,27 +429,15 @@ class _Run:
         counts = self._counts_of(name) or Counts().as_dict()
         self.counts.add_stored(counts)
         self.new_counts.add_stored(counts)
+        self.save_times()
         failed = self.counts.statuses[str(Status.FAILED)]
         self.say(f"{name} of {len(self.shards):,}: {self.counts.pages:,} pages so far, {failed:,} failed")
 
-    def _write_failed(self) -> None:
-        columns = ("name", "url", "source", "position", "kind", "reason", "status")
-        schema = ", ".join(f"{name} {'bigint' if name == 'position' else 'string'}" for name in columns)
-        if not self.counts.statuses[str(Status.FAILED)]:
-            self.store.write(LIST_OF_FAILED, "")
-            return
-        paths = [self.store.path(name) for name in self.shards]
-        reader = self.spark.read.schema(schema)
-        rows = reader.parquet(*paths) if self.form is Form.TABLE else reader.json(paths)
-        failed = rows.where(F.col("status") == str(Status.FAILED))
-        self._write_lines(failed, task.failed_lines, LIST_OF_FAILED, "source", "position")
-
-    def _write_lines(self, frame: DataFrame, lines: Callable[..., Any], name: str, *order: str) -> None:
-        """Let an executor write a file of lines, in order. Rows are sorted on its disk if there are many."""
-        ordered = frame.repartition(1).sortWithinPartitions(*order)
-        temporary = f"{name}._tmp"
-        ordered.mapInArrow(lines, "line string").write.mode("overwrite").text(self.store.path(temporary))
-        self.store.take_part(temporary, name)
+    def _write_lines(self, frame: DataFrame, name: str) -> None:
+        """Let an executor write a file of lines, in the order of their places. Many rows are sorted on its disk."""
+        lines = frame.repartition(1).sortWithinPartitions("place").select("line")
+        lines.write.mode("overwrite").text(self.store.path(f"{name}._tmp"))
+        self.store.take_part(f"{name}._tmp", name)
 
 
 class _Store:
@@ -400,7 +445,7 @@ class _Store:
 
     def __init__(self, spark: SparkSession, output: str) -> None:
         java: Any = spark._jvm  # Hadoop's file systems have no public interface
-        self._path_of = java.org.apache.hadoop.fs.Path
+        self._path_of, self._copy = java.org.apache.hadoop.fs.Path, java.org.apache.hadoop.io.IOUtils.copyBytes
         root = self._path_of(output if "://" in output else Path(output).resolve().as_uri())
         self._root = root.toString()
         self._files = root.getFileSystem(spark._jsc.hadoopConfiguration())
@@ -417,7 +462,7 @@ class _Store:
             if earlier.get(INPUT_FILES) == settings[INPUT_FILES]:
                 return
             refuse_gone_files(self._root, Stamps(bytes.fromhex(self.read(_INPUTS))), stamps)
-            for name in (_SITES, _CLEANED, _REPLICAS, *((_DONE,) if plan.by_site or plan.dedup else ())):
+            for name in (_CUTS, _RUNS, _SITES, _CLEANED, _REPLICAS, *((_DONE,) if plan.by_site or plan.dedup else ())):
                 self.delete(name)
         elif self.exists("shard-00000") or self.exists("sites-00000"):
             raise OutputError(f"{self._root}: contains shards without settings; choose another directory")
@@ -436,11 +481,22 @@ class _Store:
 
     def write(self, name: str, content: str) -> None:
         """Write a small file atomically."""
-        temporary, target = self._path_of(self.path(f"{name}._tmp")), self._path_of(self.path(name))
-        with closing(self._files.create(temporary, True)) as stream:
+        with closing(self._files.create(self._path_of(self.path(f"{name}._tmp")), True)) as stream:
             stream.write(content.encode())
+        self._replace(f"{name}._tmp", name)
+
+    def concatenate(self, names: list[str], target: str) -> None:
+        """Write a file with the contents of those files that exist."""
+        with closing(self._files.create(self._path_of(self.path(f"{target}._tmp")), True)) as joined:
+            for name in filter(self.exists, names):
+                with closing(self._files.open(self._path_of(self.path(name)))) as stream:
+                    self._copy(stream, joined, 65_536, False)
+        self._replace(f"{target}._tmp", target)
+
+    def _replace(self, temporary: str, name: str) -> None:
+        target = self._path_of(self.path(name))
         self._files.delete(target, False)
-        if not self._files.rename(temporary, target):
+        if not self._files.rename(self._path_of(self.path(temporary)), target):
             raise OutputError(f"{target.toString()}: cannot be written")
 
     def _parts(self, name: str) -> list[Any]:
@@ -460,6 +516,17 @@ class _Store:
         for path in self._parts(name):
             self._files.rename(path, self._path_of(self.path(target)))
         self.delete(name)
+
+    def delete_shards_except(self, names: list[str]) -> None:
+        """Delete shards of an earlier run that was divided in another way."""
+        paths = [status.getPath() for status in self._files.listStatus(self._path_of(self._root))]
+        for path in paths:
+            if path.getName().startswith(("shard-", "sites-")) and path.getName() not in names:
+                self.delete(path.getName())
+
+    def size(self, name: str) -> int:
+        """Return the size of a directory in bytes."""
+        return int(self._files.getContentSummary(self._path_of(self.path(name))).getLength())
 
     def delete(self, name: str) -> None:
         self._files.delete(self._path_of(self.path(name)), True)

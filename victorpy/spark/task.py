@@ -8,11 +8,11 @@ stays alive from task to task, with its loaded model.
 from __future__ import annotations
 
 import io
-import json
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from itertools import count, zip_longest
@@ -21,18 +21,19 @@ from typing import Any
 
 import pyarrow as pa
 from more_itertools import chunked, constrained_batches
+from pyspark.accumulators import Accumulator
 
 from victorpy.base.plain import from_json, to_json
-from victorpy.batch.inputs import Group, InputFile, find_files, is_unread, read_file
+from victorpy.batch.inputs import Group, InputFile, find_files, read_file
 from victorpy.batch.local.by_site import Sites, bucket_of
 from victorpy.batch.local.flow import Flow
 from victorpy.batch.local.logs import SPILL, Entry, Spill, pack, read_log, read_spilled, spilled_page, unpack
 from victorpy.batch.local.pool import Workers
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.stretches import spill_stretch, start_worker
-from victorpy.batch.outcome import Outcome, describe_failure, describe_place, failure, row
+from victorpy.batch.outcome import Outcome, describe_failure, describe_place, row
 from victorpy.batch.plan import Plan
-from victorpy.batch.record import Kind, Origin, Problem, Record, place_of
+from victorpy.batch.record import Origin, Record, Status
 from victorpy.batch.replicas import decided
 from victorpy.batch.sinks import as_line, table_row, table_schema
 from victorpy.batch.sources import ReadOptions, source_of
@@ -43,8 +44,8 @@ from victorpy.outputs import find_output
 BATCH_ROWS = 64
 BATCH_BYTES = 8_000_000
 """Maximum size of a batch of rows."""
-SPLIT_BYTES, SPLIT_ROWS = 128_000_000, 10_000
-"""Size of the piece of a file, and rows in a piece of a table, that one task reads if there are few files."""
+SPLIT_ROWS = 2_000
+"""Minimum number of rows in a piece of a table that one task reads."""
 STRETCH_RECORDS = 64
 
 SENT = "sent:"
@@ -66,6 +67,17 @@ class Form(Enum):
     SIGNED = "the record as JSON, until replicas are known"
 
 
+@dataclass(frozen=True)
+class Work:
+    """What tasks have to do, and the counters that they add to when they end."""
+
+    plan: Plan
+    form: Form = Form.TABLE
+    pages: Accumulator[int] | None = None
+    cpu: Accumulator[float] | None = None
+    """Seconds of CPU for reading and cleaning pages, without the processes of Java."""
+
+
 def make_schema(*names: str, **types: Any) -> Any:
     """Return a schema of columns, which are strings if they have no other type."""
     return pa.schema([(name, types.get(name, pa.string())) for name in names])
@@ -74,42 +86,47 @@ def make_schema(*names: str, **types: Any) -> Any:
 SITE_SCHEMA = make_schema("site", "file", "position", "record", position=pa.int64(), record=pa.binary())
 """Records with their site."""
 SIGNED_SCHEMA = make_schema(
-    *("place", "site", "signed", "description", "ended"),
+    *("place", "site", "signed", "description", "failure", "ended"),
     signed=pa.list_(pa.struct([("signature", pa.binary()), ("length", pa.int64())])),
     ended=pa.binary(),
 )
 """Cleaned records before replicas are known. Sorting by place gives the order of the output."""
 
 
-def result_schema(plan: Plan, form: Form) -> Any:
+def result_schema(work: Work) -> Any:
     """Return the columns of cleaned records."""
-    if form is Form.SIGNED:
+    if work.form is Form.SIGNED:
         return SIGNED_SCHEMA
-    if form is Form.LINES:
+    if work.form is Form.LINES:
         return make_schema("line", "status", "kind", "size", size=pa.int64())
-    return table_schema(find_output(plan.format).columns)
+    return table_schema(find_output(work.plan.format).columns)
 
 
-def _results(plan: Plan, form: Form, ended: Iterable[Ended], site: str = "") -> Iterator[pa.RecordBatch]:
+def _results(work: Work, ended: Iterable[Ended], site: str = "") -> Iterator[pa.RecordBatch]:
     """Return cleaned records as rows."""
-    columns = find_output(plan.format).columns
+    form, columns = work.form, find_output(work.plan.format).columns
 
     def result_row(place: tuple[int, int], record: Record, outcome: Outcome) -> dict[str, Any]:
         if form is Form.SIGNED:
             return {
                 "place": f"{site}{place[0]:09d} {place[1]:020d}",
-                "site": record.site(plan.site_key).encode("utf-8", "backslashreplace").decode(),
+                "site": record.site(work.plan.site_key).encode("utf-8", "backslashreplace").decode(),
                 "signed": [signed._asdict() for signed in outcome.signed],
-                "description": json.dumps(describe_place(record, outcome)),
-                "ended": to_json((record, outcome)),
+                "description": _line(describe_place(record, outcome)),
+                "failure": _line(describe_failure(record, outcome)) if outcome.status is Status.FAILED else None,
+                "ended": to_json((record, replace(outcome, signed=()))),
             }
         if form is Form.TABLE:
             return table_row(record, outcome, columns)
-        line = as_line(row(record, outcome, columns)).decode().removesuffix("\n")
+        line = _line(row(record, outcome, columns))
         return {"line": line, "status": str(outcome.status), "kind": str(outcome.kind or ""), "size": outcome.size}
 
     rows = ((result_row(*record), len(record[2].text)) for record in ended)
-    return _in_batches(rows, result_schema(plan, form))
+    return _in_batches(rows, result_schema(work))
+
+
+def _line(content: dict[str, Any]) -> str:
+    return as_line(content).decode().removesuffix("\n")
 
 
 def _in_batches(rows: Iterable[tuple[dict[str, Any], int]], schema: Any) -> Iterator[pa.RecordBatch]:
@@ -135,16 +152,16 @@ def _rows(batches: Batches) -> Iterator[dict[str, Any]]:
 # The functions that Spark calls.
 
 
-def clean_pages(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
+def clean_pages(work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Clean the pages in the rows, or in the files that the rows name."""
-    return _results(plan, form, _cleaned(plan, _rows(batches)))
+    return _results(work, _cleaned(work, _rows(batches)))
 
 
-def _cleaned(plan: Plan, rows: Iterator[dict[str, Any]]) -> Iterator[Ended]:
-    with _child(plan) as child, tempfile.TemporaryDirectory(prefix="victor-pages-") as place:
+def _cleaned(work: Work, rows: Iterator[dict[str, Any]]) -> Iterator[Ended]:
+    with _child(work) as child, tempfile.TemporaryDirectory(prefix="victor-pages-") as place:
         directory = Path(place)
-        groups = _groups(plan, rows, directory)
-        for number, (unit, record, outcome) in enumerate(_run_groups(child, groups, directory)):
+        groups = _groups(work.plan, rows, directory)
+        for number, (unit, record, outcome) in enumerate(_run_groups(work, child, groups, directory)):
             is_unit = unit.path.suffix != SPILL
             yield (unit.number, record.origin.position) if is_unit else (0, number), record, outcome
 
@@ -169,7 +186,7 @@ def _row_record(options: ReadOptions, fields: dict[str, Any]) -> Record:
 
 
 def _run_groups(
-    child: Workers, groups: Iterable[Group], directory: Path, sites: Sites | None = None
+    work: Work, child: Workers, groups: Iterable[Group], directory: Path, sites: Sites | None = None
 ) -> Iterator[tuple[InputFile, Record, Outcome]]:
     """Clean groups in the child, and yield the records with their outcomes and the first file of their group."""
     files: dict[int, InputFile] = {}
@@ -187,18 +204,22 @@ def _run_groups(
         first = files[segment.stretch.group]
         log = directory / f"{segment.stretch.name}.log"
         for record, outcome in read_log(log):
+            if work.pages is not None:
+                work.pages.add(1)
             yield first, record, outcome
         log.unlink()
         if first.path.suffix == SPILL and sites is None:
             first.path.unlink()
 
 
-def group_pages(plan: Plan, batches: Batches) -> Iterator[pa.RecordBatch]:
+def group_pages(work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Return the pages in the rows, or in the files that the rows name, as packed records with their site."""
-    return _in_batches(_packed(plan, _rows(batches)), SITE_SCHEMA)
+    return _in_batches(_packed(work, _rows(batches)), SITE_SCHEMA)
 
 
-def _packed(plan: Plan, rows: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int]]:
+def _packed(work: Work, rows: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int]]:
+    plan = work.plan
+
     def site_row(file: int, record: Record, packed: bytes) -> tuple[dict[str, Any], int]:
         site = record.site(plan.site_key).encode("utf-8", "backslashreplace").decode()
         name = f"{file:09d} {record.origin.source}"
@@ -211,7 +232,7 @@ def _packed(plan: Plan, rows: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[s
             continue
         unit = from_json(fields["unit"], InputFile, "a unit")
         groups = [Group(0, (unit,), STRETCH_RECORDS)]
-        with _child(plan) as child, tempfile.TemporaryDirectory(prefix="victor-pages-") as place:
+        with _child(work) as child, tempfile.TemporaryDirectory(prefix="victor-pages-") as place:
             directory = Path(place)
             progress = Progress(io.StringIO(), quiet=True)
             for segment in Flow(child, groups, directory, SPILL, progress, function=spill_stretch).segments():
@@ -222,57 +243,36 @@ def _packed(plan: Plan, rows: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[s
                 path.unlink()
 
 
-def clean_grouped(plan: Plan, form: Form, site: str, batches: Batches) -> Iterator[pa.RecordBatch]:
+def clean_grouped(work: Work, site: str, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Clean the records of one site. Sites have the same order as in a local run."""
-    return _results(plan, form, _clean_site(plan, site, batches), f"{bucket_of(site):02d} {site}\0")
+    return _results(work, _clean_site(work, site, batches), f"{bucket_of(site):02d} {site}\0")
 
 
-def failed_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Return the lines of the list of failed records for failed rows."""
-
-    def lines(fields: dict[str, Any]) -> Iterator[dict[str, str]]:
-        origin = Origin(fields["source"], fields["position"], is_unread(fields["reason"]))
-        record = Record(fields["name"], place_of(fields["url"], origin), url=fields["url"], origin=origin)
-        problem = Problem(Kind(fields["kind"]), fields["reason"])
-        yield {"line": json.dumps(describe_failure(record, failure(problem)))}
-
-    return map_rows(batches, make_schema("line"), lines)
-
-
-def replica_lines(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Return the lines of the list of replicas for rows with descriptions of a replica and of what it repeats."""
-
-    def lines(fields: dict[str, Any]) -> Iterator[dict[str, str]]:
-        values = {**json.loads(fields["description"]), "repeats": json.loads(fields["decision"])}
-        yield {"line": as_line(values).decode().removesuffix("\n")}
-
-    return map_rows(batches, make_schema("line"), lines)
-
-
-def finish_signed(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Turn signed rows into rows of the output."""
+def finish_signed(work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Turn signed rows into rows of the output. A decision about a replica changes its row."""
+    dedup = work.plan.dedup
 
     def final() -> Iterator[Ended]:
         for fields in _rows(batches):
             record, outcome = from_json(fields["ended"], Entry, "a cleaned record")
-            decision = fields["decision"]
-            yield (0, 0), record, decided(plan.dedup, outcome, decision) if plan.dedup and decision else outcome
+            decision = fields.get("decision")
+            yield (0, 0), record, decided(dedup, outcome, decision) if dedup and decision else outcome
 
-    return _results(plan, form, final())
+    return _results(work, final())
 
 
-def _clean_site(plan: Plan, site: str, batches: Batches) -> Iterator[Ended]:
+def _clean_site(work: Work, site: str, batches: Batches) -> Iterator[Ended]:
     """Clean a site. Its records are spilled to the local disk, and memory holds only their offsets."""
-    with _child(plan) as child, tempfile.TemporaryDirectory(prefix="victor-site-") as place:
+    with _child(work) as child, tempfile.TemporaryDirectory(prefix="victor-site-") as place:
         directory = Path(place)
         with Spill(directory / f"pages{SPILL}") as spill:
             places = [(fields["file"], fields["position"], spill.add(fields["record"])) for fields in _rows(batches)]
         pages = [page for _, _, page in sorted(places)]  # in the order of the inputs, whatever their order here
-        sites = Sites(plan, directory, Progress(io.StringIO(), quiet=True), child)
+        sites = Sites(work.plan, directory, Progress(io.StringIO(), quiet=True), child)
         model = sites.wait_for_model(site, sites.learn(site, pages))
         some = enumerate(chunked(pages, STRETCH_RECORDS))
         groups = (Group(number, tuple(files), STRETCH_RECORDS, model) for number, files in some)
-        for number, (_, record, outcome) in enumerate(_run_groups(child, groups, directory, sites)):
+        for number, (_, record, outcome) in enumerate(_run_groups(work, child, groups, directory, sites)):
             yield (0, number), record, outcome
 
 
@@ -318,22 +318,26 @@ _children: dict[Plan, Workers] = {}
 
 
 @contextmanager
-def _child(plan: Plan) -> Iterator[Workers]:
+def _child(work: Work) -> Iterator[Workers]:
     """Take or start the child that reads and cleans. An interrupted child is not used again."""
-    method, sent = plan.method, (plan.method.model or "").partition(SENT)
-    if sent[1]:
+    method = work.plan.method
+    _, is_sent, name = (method.model or "").partition(SENT)
+    if is_sent:
         from pyspark import SparkFiles
 
-        method = replace(method, model=SparkFiles.get(sent[2]))
-    plan = replace(plan, method=method, limits=replace(plan.limits, jobs=1))
+        method = replace(method, model=SparkFiles.get(name))
+    plan = replace(work.plan, method=method, limits=replace(work.plan.limits, jobs=1))
     child = _children.pop(plan, None)
     if child is None:
         for other in list(_children):
             _children.pop(other).stop()  # belongs to an earlier job
         child = Workers(partial(start_worker, plan), plan.limits)
+    cpu_before = time.process_time() + child.cpu
     try:
         yield child
     except BaseException:
         child.stop()
         raise
     _children[plan] = child
+    if work.cpu is not None:
+        work.cpu.add(time.process_time() + child.cpu - cpu_before)

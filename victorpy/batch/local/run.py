@@ -51,7 +51,7 @@ from victorpy.batch.store import (
     refuse_other_settings,
     side_of,
     split_label,
-    sum_runs,
+    summarize,
 )
 from victorpy.dedup.find import Loss
 from victorpy.errors import DataError, OutputError, VictorError
@@ -372,11 +372,8 @@ class _Run:
         }
 
     def summary(self, counts: Counts, runs: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the counts and times of all runs, and those of this run under other names."""
-        now = self.this_run()
-        of_now = {f"{name}-now": now[name] for name in ("pages", "bytes", "seconds", "cpu")}
-        summary = {**counts.as_dict(), **sum_runs(runs), **of_now}
-        return summary | (dedup_summary(self.plan.dedup, self.losses) if self.plan.dedup else {})
+        """Return the counts and times of all runs, and of this run, which is the last one."""
+        return summarize(counts, runs) | (dedup_summary(self.plan.dedup, self.losses) if self.plan.dedup else {})
 
 
 def safe_pages(store: Store) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -461,14 +462,22 @@ def spill_stretch(job: Job, report: Report) -> Segment:
     path = job.directory / f"{job.stretch.name}{SPILL}"
     with Spill(path) as spill:
         for record, _ in reading.items():
+            site = record.site(plan.site_key)
+            if plan.part and not is_in_part(site, *plan.part):
+                continue
             is_wanted = wanted is None or record in wanted
-            pages.append((record.site(plan.site_key), spill.add(pack(record)).offset, is_wanted))
+            pages.append((site, spill.add(pack(record)).offset, is_wanted))
             if len(pages) % _SPILLED_AT_ONCE == 0:
                 report(("progress", {}, 0, reading.done - sent))
                 sent = reading.done
         allow_seconds(0)
         report(("progress", {}, 0, reading.done - sent))
         return spill.end(reading.segment(0, {"pages": pages}))
+
+
+def is_in_part(site: str, number: int, count: int) -> bool:
+    """Whether a part of the inputs has the pages of a site, given the number of the part, from 1, and of all parts."""
+    return zlib.crc32(site.encode("utf-8", "surrogatepass")) % count == number - 1
 
 
 @lru_cache(maxsize=2)  # the pages of a site are cleaned one after the other
