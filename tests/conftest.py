@@ -34,6 +34,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items.sort(key=lambda item: item.get_closest_marker(marker) is None)
 
 
+def pytest_runtest_teardown() -> None:
+    """Undo what commands do: after one that ran in this process, writing to a closed pipe would end the process."""
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+
+
 @pytest.fixture(scope="session")
 def cleaneval_config() -> Config:
     """The thesis's configuration: every tag cuts."""

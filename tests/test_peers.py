@@ -82,14 +82,11 @@ def test_programs_in_node_clean_pages(node_packages):
 
 
 def test_a_program_in_node_that_ends_is_reported(node_packages):
-    before = signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as in commands
-    try:
-        program = peers.NodeProgram("unknown")
-        program._process.wait()
-        with pytest.raises(VictorError, match=r"the program in Node\.js stopped"):
-            program("<p>Tea")
-    finally:
-        signal.signal(signal.SIGPIPE, before)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as in commands
+    program = peers.NodeProgram("unknown")
+    program._process.wait()
+    with pytest.raises(VictorError, match=r"the program in Node\.js stopped"):
+        program("<p>Tea")
 
 
 @pytest.mark.parametrize("name", PEERS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -43,14 +42,11 @@ def run_here(
     out, err = (io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in written)
     stdin = io.TextIOWrapper(io.BytesIO(input))
     _standard_input.cache_clear()  # it is read once per process
-    sigpipe = signal.getsignal(signal.SIGPIPE)
     with redirect_stdout(out), redirect_stderr(err), chdir(cwd or Path.cwd()), mock.patch.object(sys, "stdin", stdin):
         try:
             code = command(list(map(str, arguments)))
         except SystemExit as ended:
             code = int(ended.code or 0)
-        finally:
-            signal.signal(signal.SIGPIPE, sigpipe)
     contents = [stream.getvalue() for stream in written]
     return Ended([], code, *(content.decode() if text else content for content in contents))
 
