@@ -129,6 +129,32 @@ def test_other_links_within_a_page_are_no_notes(html):
 
 
 @pytest.mark.parametrize(
+    ("mark", "note", "is_note"),
+    [
+        (f"{'<i>' * 7}1{'</i>' * 7}", "Tea", True),
+        (f"{'<i>' * 8}1{'</i>' * 8}", "Tea", False),
+        ("1", "T" * 4_000, True),
+        ("1", "T" * 4_001, False),
+        ("1", "<b>T</b>" * 399, True),
+        ("1", "<b>T</b>" * 400, False),
+        ("*", 'Tea <a href="#r">back</a>', True),  # the link back leads to the reference itself
+        ("*", 'Tea <a href="#later">on</a>', False),
+        ("1", '<a href="#r">↑</a><b>Tea</b>', True),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_exact_limits_of_a_note(mark, note, is_note):
+    name = "x" if mark == "*" else "fn1"
+    html = f'<p>Hot<sup><a id="r" href="#{name}">{mark}</a></sup></p><p id="{name}">{note}</p><p id="later">Cold</p>'
+    assert ("[^1]: T" in markdown(html).replace("*", "")) == is_note
+
+
+def test_nesting_of_quotations_is_bounded():
+    for depth in (15, 16, 17):
+        assert markdown("<blockquote>" * depth + "<p>Tea").count(">") == min(depth, 16)
+
+
+@pytest.mark.parametrize(
     ("image", "written"),
     [
         ('<img src="a.png" alt="Tea [1]">', r"![Tea \[1\]](https://tea.example/x/a.png)"),
@@ -163,9 +189,12 @@ def test_image_between_kept_paragraphs(image, written):
     assert text == f"Tea is hot.\n\n{middle}Tea is wet.\n"
 
 
-@pytest.mark.parametrize(("length", "is_kept"), [(1_000, True), (1_001, False)])
-def test_short_caption_is_kept_with_its_image(length, is_kept):
-    caption = f"<figure><img src=a.png><figcaption>{'x' * length}</figcaption></figure>"
+@pytest.mark.parametrize(
+    ("length", "between", "is_kept"), [(1_000, 0, True), (1_001, 0, False), (9, 57, True), (9, 58, False)]
+)
+def test_short_caption_is_kept_with_its_image(length, between, is_kept):
+    others = "<span></span>" * between  # a figure has at most 60 elements
+    caption = f"<figure><img src=a.png>{others}<figcaption>{'x' * length}</figcaption></figure>"
     labels = ["paragraph", "other", "paragraph"]
     page = page_of(f"<p>Tea is hot.</p>{caption}<p>Tea is wet.</p>", labels=labels, by_method=True)
     assert ("xxx" in render("markdown", page)) == is_kept
@@ -176,6 +205,32 @@ def test_short_caption_is_kept_with_its_image(length, is_kept):
 )
 def test_numbers_that_markdown_accepts(start, marker):
     assert markdown(f"<ol start={start}><li>Tea</ol>", labels=["list"]).startswith(marker)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "is_kept"),
+    [
+        ("kept image", True),
+        ("image kept", True),
+        ("kept 12 image kept", True),
+        ("kept 6 image 6 kept", True),
+        ("kept 13 image kept", False),
+        ("kept 1 image", False),
+        ("image 1 kept", False),
+        ("1 kept image", True),
+        ("1 image kept", True),
+        ("image", False),
+        ("kept 13 figure kept", False),
+    ],
+)
+def test_image_beside_kept_text(blocks, is_kept):
+    """Numbers are dropped blocks with this many words."""
+    image = "<img src=a.png>"
+    markup = {"kept": "<p>Tea is hot.</p>", "image": image, "figure": f"<figure>{image}</figure>"}
+    html = "".join(markup.get(block) or f"<p>{'tea ' * int(block)}</p>" for block in blocks.split())
+    labels = ["other" if block.isdigit() else "paragraph" for block in blocks.split() if block[0] not in "if"]
+    page = page_of(f"<div>{html}</div>", labels=labels)
+    assert ("a.png" in render("html", page)) == is_kept
 
 
 def test_image_among_dropped_text_is_left_out_unless_its_caption_is_kept():
@@ -196,6 +251,8 @@ def test_image_among_dropped_text_is_left_out_unless_its_caption_is_kept():
         ('<span class="authority"><a href="/ann">Ann</a></span>', "[Ann](/ann)"),
         ('<a href="/wiki/File:Cup.jpg"><img src="/440px-Cup.jpg"></a>', "![](/440px-Cup.jpg)"),
         ('<a href="/a/cup"><img src="/440px-Cup.jpg"></a>', "[![](/440px-Cup.jpg)](/a/cup)"),
+        ('<a href="/File:ab.png"><img src="/ab.png"></a>', "![](/ab.png)"),
+        ('<a href="/File:a.png"><img src="/a.png"></a>', "[![](/a.png)](/File:a.png)"),
     ],
 )
 def test_links_to_authors_and_to_the_page_of_an_image_are_left_out(link, written):
@@ -233,6 +290,9 @@ def test_cells_that_span_rows_and_columns_stay_in_their_columns(span, rows, html
     page = page_of(f"<table><tr><th>x<th>y<th>z<tr><td {span}>a<td>b<td>c<tr><td>d<td>e</table>")
     assert render("markdown", page).splitlines()[2:] == rows
     assert html in render("html", page)
+    assert render("xml", page).count('rows="2"') == html.count("rowspan")
+    assert render("xml", page).count('cols="2"') == html.count("colspan")
+    assert 's="1"' not in render("xml", page)
 
 
 def test_box_in_an_item_keeps_the_marker_of_the_item():
@@ -255,6 +315,8 @@ def test_comments_are_nested_quotations_with_author_and_date():
     assert '<article class="comment" data-author="Ann" data-date="2024-05-17T10:00">' in html
     assert html.count("</article>") == 3
     assert '<quote type="comment" n="Ann 2024-05-17T10:00">' in render("xml", page)
+    two_names = COMMENTS.replace("says:", '</span><span class="author">the teacher</span><span>')
+    assert 'data-author="Ann"' in render("html", page_of(two_names))
 
 
 def test_huge_span_is_bounded():
@@ -294,6 +356,8 @@ def test_headings_stay_in_their_list_items():
         "<ol><li><h3>A</h3><p>a</p><li><h3>B</h3><p>b</p></ol>", labels=["header", "paragraph", "header", "paragraph"]
     )
     assert render("markdown", page) == "1. ### A\n\n   a\n2. ### B\n\n   b\n"
+    alone = page_of("<ol><li><h3>A</h3><p>a</p></ol>", labels=["header", "paragraph"])
+    assert render("markdown", alone) == "### A\n\na\n"
 
 
 def test_base_element_changes_where_links_lead():

@@ -201,6 +201,15 @@ def test_exact_limits_of_a_table_of_data(rows, is_table):
 
 
 @pytest.mark.parametrize(
+    ("widths", "tables"), [([2, 2], 1), ([2, 2, 4], 1), ([2, 2, 5], 0), ([2, 2, 2, 2], 2), ([2, 3, 2], 0)]
+)
+def test_exact_limit_of_the_cells_of_a_table(monkeypatch, widths, tables):
+    monkeypatch.setattr("victorpy.outputs.tables.MOST_CELLS", 4)
+    rows = rows_of(*(["a"] * width for width in widths))
+    assert len(tables_of(page_of(f"<table>{rows}</table>"))) == tables
+
+
+@pytest.mark.parametrize(
     ("rows", "has_header"),
     [
         (rows_of(FULL, tag="th") + rows_of(FULL), True),

@@ -37,6 +37,11 @@ def names(path):
 # The format
 
 
+def test_probabilities_are_from_0_to_1():
+    text = "%victor-anno 1\nsplit: block\n\nother\t0\t<p>\t Menu\nother\t1\t</p><p>\t Home\nend\t-\t</p>\t\n"
+    assert read_anno(text, BLOCK.cuts).probabilities == (0.0, 1.0)
+
+
 def test_a_page_is_a_header_and_a_line_for_each_block():
     html = '<title>Tea</title><link rel="canonical" href="http://tea.example/"><h1>Tea</h1><p>Hot <b>water</b>.</p>'
     page = page_of(html, labels=(Label.HEADER, Label.PARAGRAPH))

@@ -33,9 +33,9 @@ def decide_records(
     dedup: Dedup,
     records: Iterable[tuple[Record, Outcome]],
     directory: Path,
-    index: Path | None = None,
-    run: str = "",
-    site_key: str = "domain",
+    index: Path | None,
+    run: str,
+    site_key: str,
 ) -> list[Loss]:
     """Find the replicas and write the decisions to a directory, unless this was done before.
 

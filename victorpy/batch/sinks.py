@@ -314,7 +314,7 @@ def table_schema(columns: Sequence[str] = ()) -> Any:
     return pa.schema([(name, types.get(name, pa.string())) for name in names])
 
 
-def table_row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[str, Any]:
+def table_row(record: Record, outcome: Outcome, columns: Sequence[str]) -> dict[str, Any]:
     """Return a row for a table, with a count for every label, and with valid UTF-8."""
     values = row(record, outcome, columns)
     values["labels"] = {str(label): values["labels"].get(str(label), 0) for label in Label}

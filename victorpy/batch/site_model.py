@@ -31,8 +31,8 @@ Warn = Callable[[str], None]
 def learn_site(
     cleaner: Cleaner,
     records: Sequence[Record],
-    labelled: Sequence[Path] = (),
-    sample: int = SAMPLE,
+    labelled: Sequence[Path],
+    sample: int,
     warn: Warn = lambda words: None,
 ) -> Cleaner:
     """Let a method learn from a site: from all annotated pages, and from a random sample of the other pages."""
@@ -54,7 +54,7 @@ def with_sample(cleaner: Cleaner, sample: int) -> Cleaner:
     return Cleaner(cleaner.labeller.clone(sample=sample), cleaner.config)
 
 
-def use_tree(cleaner: Cleaner, path: Path, labelled: Sequence[Path] = ()) -> Cleaner:
+def use_tree(cleaner: Cleaner, path: Path, labelled: Sequence[Path]) -> Cleaner:
     """Let the Site Style Tree use a saved tree."""
     if not isinstance(cleaner.labeller, SiteStyleTree):
         raise DataError(f"{path}: only the `method` sst can use a style tree; give a directory of pages")

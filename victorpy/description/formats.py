@@ -28,7 +28,7 @@ _COLUMNS = tuple(name for name in _FIELDS if name not in _ELSEWHERE)
 
 
 def record_output(
-    name: str, suffix: str, description: str, write: Writer, header: str = "", parameters: Parameters | None = None
+    name: str, suffix: str, description: str, write: Writer, header: str, parameters: Parameters | None = None
 ) -> Output:
     """Make an output format from a function that writes records."""
 

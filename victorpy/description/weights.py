@@ -45,7 +45,7 @@ class TopicBlock(NamedTuple):
     force: float
 
 
-def feature_vector(tree: TagTree, language: str = "", spread: float = SPREAD) -> Vector:
+def feature_vector(tree: TagTree, language: str, spread: float = SPREAD) -> Vector:
     """Return the weights of a page's terms: counts per block times the block's weight (formula 2)."""
     weights: defaultdict[str, float] = defaultdict(float)
     blocks = topic_blocks(tree)

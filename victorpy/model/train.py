@@ -66,9 +66,7 @@ def train(
     return Trained(labeller, config, describe_training(pages, labeller, weights))
 
 
-def describe_training(
-    pages: Sequence[CleanPage], labeller: ModelLabeller, weights: Weights | None = None
-) -> dict[str, Any]:
+def describe_training(pages: Sequence[CleanPage], labeller: ModelLabeller, weights: Weights | None) -> dict[str, Any]:
     """Describe the training pages, and score the labeller on those without weights. Scores on new pages are lower."""
     known = [page for page, factor in zip(pages, weights or [None] * len(pages), strict=True) if factor is None]
     digest = hashlib.sha256()

@@ -6,7 +6,7 @@ import json
 import re
 import string
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
@@ -230,7 +230,7 @@ def _write_runs(segment_runs: Sequence[Run]) -> str:
         return _link(text, segment_runs[0].href) if segment_runs[0].href else text
     groups = [[*group] for _, group in groupby(segment_runs, attrgetter("link", "note", "image"))]
     written: list[str] = []
-    for number, group in enumerate(groups):
+    for group in groups:
         first = group[0]
         if first.note:
             written += [f"[^{run.note}]" for run in group]
@@ -245,8 +245,7 @@ def _write_runs(segment_runs: Sequence[Run]) -> str:
             plain = [_Span(run.text, _CODE if "code" in run.styles else run.styles) for run in group]
             joined = groupby(plain, attrgetter("styles"))
             spans = [_Span("".join(span.text for span in alike), styles) for styles, alike in joined]
-            before, after = (")" if number else " ", "[" if number + 1 < len(groups) else " ")
-            text = _emphasise(spans, "[", "]") if first.href else _emphasise(spans, before, after)
+            text = _emphasise(spans)
         if first.href:
             text = _link(text, first.href)
             if text.strip() and written and written[-1].endswith("!"):
@@ -312,8 +311,8 @@ def _longest_backticks(text: str) -> int:
     return max(map(len, re.findall("`+", text)), default=0)
 
 
-def _emphasise(spans: Sequence[_Span], before: str = " ", after: str = " ") -> str:
-    """Write spans with bold and italic delimiters. `before` and `after` are the neighbouring characters.
+def _emphasise(spans: Sequence[_Span]) -> str:
+    """Write spans with bold and italic delimiters. Before and after them is white space or punctuation.
 
     CommonMark does not recognise a start between a letter and punctuation, as in ``tea**(hot)**``, or an end between
     punctuation and a letter, as in ``**Note:**tea``. There, punctuation is moved out of the emphasis.
@@ -330,16 +329,16 @@ def _emphasise(spans: Sequence[_Span], before: str = " ", after: str = " ") -> s
         return "".join(written)
     for style in _DELIMITERS:
         if style in styles:
-            spans = _narrow(spans, style, before, after)
+            spans = _narrow(spans, style)
     return _write_delimiters(spans)
 
 
-def _narrow(spans: Sequence[_Span], style: str, before: str, after: str) -> list[_Span]:
+def _narrow(spans: Sequence[_Span], style: str) -> list[_Span]:
     """Remove a style from edges where CommonMark would not recognise its delimiter: white space and punctuation."""
     written = "".join("`" * len(span.text) if "code" in span.styles else span.text for span in spans)
-    context = before + written + after
+    context = f" {written} "
     narrowed: list[_Span] = []
-    offset = len(before)
+    offset = 1
     for has_style, stretch in groupby(spans, lambda span: style in span.styles):
         members = [*stretch]
         length = sum(len(span.text) for span in members)
@@ -347,17 +346,11 @@ def _narrow(spans: Sequence[_Span], style: str, before: str, after: str) -> list
             narrowed += members
             offset += length
             continue
-        first, last = offset, offset + length
-        while first < last and context[first].isspace():
-            first += 1
-        while first < last and context[last - 1].isspace():
-            last -= 1
-        if first < last and _may_be_punctuation(context[first]) and not _is_boundary(context[first - 1]):
-            while first < last and (context[first].isspace() or _may_be_punctuation(context[first])):
-                first += 1
-        if first < last and _may_be_punctuation(context[last - 1]) and not _is_boundary(context[last]):
-            while first < last and (context[last - 1].isspace() or _may_be_punctuation(context[last - 1])):
-                last -= 1
+        first, last = _strip(context, offset, offset + length, str.isspace)
+        if _may_be_punctuation(context[first]) and not _is_boundary(context[first - 1]):
+            first, _ = _strip(context, first, last, _is_edge)
+        if _may_be_punctuation(context[last - 1]) and not _is_boundary(context[last]):
+            _, last = _strip(context, first, last, _is_edge)
         for text, styles in members:
             start = max(first - offset, 0)
             stop = max(last - offset, start)
@@ -365,6 +358,16 @@ def _narrow(spans: Sequence[_Span], style: str, before: str, after: str) -> list
             narrowed += [_Span(*part) for part in cut if part[0]]
             offset += len(text)
     return narrowed
+
+
+def _strip(text: str, first: int, last: int, is_edge: Callable[[str], bool]) -> tuple[int, int]:
+    """Return where a stretch of text begins and ends without the characters at its edges."""
+    first = next((number for number in range(first, last) if not is_edge(text[number])), last)
+    return first, next((number for number in range(last, first, -1) if not is_edge(text[number - 1])), first)
+
+
+def _is_edge(char: str) -> bool:
+    return char.isspace() or _may_be_punctuation(char)
 
 
 def _may_be_punctuation(char: str) -> bool:

@@ -515,8 +515,8 @@ class Structure:
         element = segment.blocks[0].element
         levels_above = -1
         for _ in range(_MAX_LISTING_STEPS):
-            if element < 0 or levels_above >= _ELEMENTS_ABOVE_LISTING:
-                break
+            if element <= 0 or levels_above >= _ELEMENTS_ABOVE_LISTING:
+                break  # the root names the language of the page
             attributes = self.document.attributes_of(element)
             language = _LANGUAGE.search(attributes.get("class", ""))
             name = language["name"] if language else next(filter(None, map(attributes.get, _LANGUAGE_ATTRIBUTES)), "")

@@ -167,7 +167,7 @@ class _Run:
                         log.unlink()
             if plan.dedup is not None:
                 logs = sorted(directory.glob("*.log"))
-                self.losses = decide_records(plan.dedup, read_logs(logs), directory, site_key=plan.site_key)
+                self.losses = decide_records(plan.dedup, read_logs(logs), directory, None, "", plan.site_key)
                 yield from read_logs(logs, plan.dedup, directory)
 
     # A run into a directory.
