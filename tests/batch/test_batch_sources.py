@@ -18,6 +18,7 @@ from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
 from victorpy.batch.inputs import Wanted, find_files, group_files, read_failed, read_files, survey
 from victorpy.batch.record import Kind, ProblemError, Record
 from victorpy.batch.sources import ReadOptions, source_of
+from victorpy.batch.sources.expanding import ExpandedGzip, find_bytes
 from victorpy.batch.sources.rows import next_cut
 from victorpy.errors import ConfigError, DataError
 
@@ -368,6 +369,22 @@ def test_limit_applies_to_every_coding(encode):
     for size in (1_000_001, 10_000_000):
         with pytest.raises(ProblemError, match="expand to more than the limit"):
             undo_codings(encode(b"a" * size), (coding,), 1_000_000)
+
+
+def test_expanded_gzip_is_read_from_any_offset():
+    parts = [b"tea " * 10_000, b"milk" * 30_000, b"pot"]
+    members = [gzip.compress(part) for part in parts]
+    expanded = b"".join(parts)
+    file = ExpandedGzip(io.BytesIO(b"".join(members)), 0)
+    for offset in (0, len(expanded), 160_001, 160_000, 159_999, 40_000, 39_999, 1, 160_000, 0):
+        assert (file.seek(offset), file.tell()) == (offset, offset)
+        assert b"".join(iter(file.read, b"")) == expanded[offset:]
+        assert not file.damage
+    assert [file.member_at(offset) for offset in (0, 1, 40_000, 160_000)] == [0, 0, len(members[0]), file.member]
+    assert find_bytes(file, b"milk", 1) == 40_000
+    assert find_bytes(file, b"tea ", 0) == 0
+    assert find_bytes(file, b"pot", 160_000) == 160_000
+    assert find_bytes(file, b"pot", 160_001) is None
 
 
 @pytest.mark.parametrize("size", [b"f" * 16, b"F" * 30, b"0" * 5_000 + b"7" + b"f" * 15, b"f" * 100_000])
