@@ -21,7 +21,7 @@ from support.terminal import Terminal
 
 from victorpy.batch.local.logs import Log, Segment, Stretch, log_length, piece_checksum
 from victorpy.batch.local.run import run_plan
-from victorpy.batch.local.signals import Stopped
+from victorpy.batch.local.signals import Stopped, check_signals, stopping_signals, waiting
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
@@ -78,6 +78,30 @@ def run(inputs, out, to, act=None, at=-1, write=None, **options):
 
 def signal_myself(number=signal.SIGTERM):
     os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_are_handled_where_the_run_waits(number):
+    before = signal.getsignal(number)
+    with stopping_signals():
+        signal.raise_signal(number)  # nothing happens yet
+        with pytest.raises(Stopped) as stopped:
+            check_signals()
+        assert stopped.value.number == number
+        with pytest.raises(Stopped), waiting():
+            pass
+        assert signal.getsignal(number) is signal.SIG_DFL  # a second signal ends the process
+    assert signal.getsignal(number) is before
+    for context in (stopping_signals(anywhere=True), stopping_signals()):
+        with context:
+            check_signals()
+            with pytest.raises(Stopped), waiting():
+                signal.raise_signal(number)
+    with stopping_signals(anywhere=True):
+        with stopping_signals(), waiting():
+            pass
+        with pytest.raises(Stopped):
+            signal.raise_signal(number)
 
 
 @pytest.mark.parametrize("to", ["folder", "jsonl", "jsonl.gz", "jsonl.zst", "parquet", "warc.gz"])

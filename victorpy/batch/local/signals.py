@@ -29,7 +29,8 @@ def stopping_signals(anywhere: bool = False) -> Iterator[None]:
     def handle(number: int, frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)
         _State.received = number
-        check_signals(_State.is_waiting)
+        if _State.is_waiting:
+            check_signals()
 
     was_waiting = _State.is_waiting
     _State.received, _State.is_waiting = None, anywhere
@@ -59,7 +60,7 @@ def waiting() -> Iterator[None]:
         _State.is_waiting = was_waiting
 
 
-def check_signals(may_raise: bool = True) -> None:
+def check_signals() -> None:
     """Raise `Stopped` if a signal has been received."""
-    if _State.received is not None and may_raise:
+    if _State.received is not None:
         raise Stopped(_State.received)
