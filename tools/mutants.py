@@ -390,7 +390,12 @@ def prepare(marks: str) -> list[Path]:
         environment = {**os.environ, "PYTHONPATH": str(TREE), "MUTANTS_RECORD": str(records[-1])}
         command = [sys.executable, "-m", "pytest", *PLAIN, "-p", "tools._reached", "-m", marks, *files]
         with (WORK / "log").open("w") as log:
-            subprocess.run(command, cwd=TREE, env=environment, stdout=log, check=False)
+            code = subprocess.run(command, cwd=TREE, env=environment, stdout=log, check=False).returncode
+        if code not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}:
+            print(
+                f"the recording of {files[0]} and others ended with code {code}, and is repeated next time", flush=True
+            )
+            continue
         recorded |= {(name, marks) for name in files}
         noted.write_text(json.dumps(sorted(recorded)))
     return [record for record in records if (record / "tests.json").exists()]

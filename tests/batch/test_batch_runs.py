@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -37,6 +38,7 @@ from support.commands import (
     manifest_has,
     names_in,
     wait_until,
+    write_files,
 )
 from support.sitepages import FOOTER, MENU
 
@@ -48,11 +50,11 @@ from victorpy.batch.local.stretches import start_worker
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Limits, Plan
 from victorpy.batch.record import Record, Status
-from victorpy.batch.sinks import SINKS
+from victorpy.batch.sinks import SINKS, Folder
 from victorpy.batch.site_model import at_site_bytes, from_bytes
 from victorpy.batch.store import Store
 from victorpy.cleaner import read_document
-from victorpy.errors import install_command
+from victorpy.errors import DataError, install_command
 from victorpy.methods import Method
 from victorpy.outputs import find_output
 
@@ -437,6 +439,17 @@ def test_input_pages_are_never_overwritten(tmp_path):
     write_pages(tmp_path, 3)
     refused("choose another output", ".", "-f", "html", "-o", ".", "-j", 1, "-q", cwd=tmp_path)
     assert [(tmp_path / f"{number}.html").read_bytes() for number in range(3)] == [page(number) for number in range(3)]
+
+
+def test_page_is_written_beside_input_pages(tmp_path):
+    write_files(tmp_path, {"out/in/a.html": page(1)})
+    sink = Folder("folder", tmp_path / "out", find_output("html"))
+    sink.protect([f"{tmp_path}/out/in"])
+    for name, is_refused in (("a.html", False), ("in/a.html", True)):
+        items = [(Record(name, Path(name)), Outcome(Status.KEPT, "<p>Tea"))]
+        with pytest.raises(DataError, match="would be overwritten") if is_refused else nullcontext():
+            sink.write(tmp_path / "index", items)
+    assert (tmp_path / "out" / "a.html").read_text().endswith("<p>Tea")
 
 
 def test_input_files_are_never_overwritten_and_results_never_read(tmp_path):

@@ -145,11 +145,15 @@ def test_progress_in_bytes_includes_earlier_runs():
     assert "6 of 9 MB (72 %)" in stream.getvalue()
 
 
-def test_only_the_first_failures_are_reported():
+def test_only_the_first_failures_are_reported(tmp_path):
     stream = io.StringIO()
-    progress = Progress(stream, quiet=True)
+    progress = Progress(stream, quiet=True, log=tmp_path / "log")
     for number in range(30):
-        progress.report(Record(str(number), Path("x")), Outcome(Status.FAILED))
+        progress.report(Record(str(number), Path("x")), Outcome(Status.FAILED, kind=Kind.READ, reason="gone"))
+    progress.close()
+    events = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    failed = [(event["name"], event["kind"], event["reason"]) for event in events if event["event"] == "failed"]
+    assert failed == [(str(number), "read", "gone") for number in range(30)]
     assert stream.getvalue().count("failed: ") == 20
     assert stream.getvalue().endswith("clean: more pages failed; all of them are in failed.jsonl\n")
 
