@@ -392,9 +392,7 @@ def prepare(marks: str) -> list[Path]:
         with (WORK / "log").open("w") as log:
             code = subprocess.run(command, cwd=TREE, env=environment, stdout=log, check=False).returncode
         if code not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}:
-            print(
-                f"the recording of {files[0]} and others ended with code {code}, and is repeated next time", flush=True
-            )
+            print(f"the recording of {files[0]} and others ended with {code}; the next run repeats it", flush=True)
             continue
         recorded |= {(name, marks) for name in files}
         noted.write_text(json.dumps(sorted(recorded)))

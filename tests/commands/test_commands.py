@@ -39,7 +39,9 @@ import victorpy
 from victorpy.base.files import open_output
 from victorpy.cleaner import Cleaner
 from victorpy.commands import Arguments
+from victorpy.commands.learn import SEVERAL_SITES, _describe_choice
 from victorpy.config import load_config
+from victorpy.model.choice import ADAPTED, UNCHANGED, Learned
 from victorpy.model.train import load_pages, train
 from victorpy.outputs.anno import load_anno, load_progress
 from victorpy.outputs.text import render_cleaneval
@@ -455,6 +457,56 @@ def test_learn_warns_about_one_page_and_about_disputed_labels(tmp_path):
     assert "model contains a model already; choose" in refused(learn(*command, cwd=tmp_path))
     ended = learn(*command, "--force", cwd=tmp_path, text=True)
     assert "left out: copies of other pages: 1; check 1 page whose copies have contradicting labels" in ended.stderr
+
+
+GAIN = "+0.100 word F1, 95 % interval +0.100 to +0.100"
+LOSS = GAIN.replace("+", "-")
+MORE = "for a better model, annotate about"
+OTHER_SITES = " (of other sites, if you want to clean these too)"
+
+
+@pytest.mark.parametrize(
+    ("pages", "gain", "expected_gain", "sites", "sentence"),
+    [
+        (
+            4,
+            0.1,
+            0.1,
+            9,
+            f"training probably pays: {GAIN}; {MORE} 1 more page",
+        ),
+        (5, 0.1, 0.1, 9, f"training pays: {GAIN}; {MORE} 15 more pages"),
+        (20, 0.1, 0.1, 1, f"{MORE} 30 more pages{OTHER_SITES}"),
+        (99, 0.1, 0.1, SEVERAL_SITES - 1, f"{MORE} 1 more page{OTHER_SITES}"),
+        (99, 0.1, 0.1, SEVERAL_SITES, f"{MORE} 1 more page"),
+        (100, 0.1, 0.1, 1, "for a better model, more pages will help little"),
+        (5, 0.00049, 0.1, 9, f"training may pay: these pages show no difference yet; {MORE} 15 more pages"),
+        (5, 0.00051, 0.1, 9, f"training pays: +0.001 word F1, 95 % interval +0.001 to +0.001; {MORE} 15 more pages"),
+        (5, -0.1, 0.01, 9, f"training may pay: {LOSS}; {MORE} 15 more pages"),
+        (
+            5,
+            -0.1,
+            0.0,
+            9,
+            f"training does not pay: {LOSS}; {MORE} 15 more pages",
+        ),
+        (5, None, 0.0, 9, "training did not pay, so the saved model is a copy of tea; annotate about 15 more pages"),
+    ],
+)
+def test_learn_says_whether_training_pays(pages, gain, expected_gain, sites, sentence):
+    scores = {UNCHANGED: [0.5] * pages, ADAPTED: [0.5 + (gain or 0.0)] * pages, "CRF from scratch": [0.25] * pages}
+    chosen = UNCHANGED if gain is None else ADAPTED
+    learned = Learned(None, chosen, scores, expected_gain, sites, by_site=sites > 1, general=(0.75, 0.5))
+    head, unchanged, adapted, new, general, last = _describe_choice(learned, "tea")
+    assert last.endswith(sentence)
+    seen = "pages of unseen sites" if sites > 1 else "unseen pages"
+    assert head == f"word F1 on {seen} (cross-validation), with 95 % intervals:"
+    mark = "  <- saved"
+    assert unchanged == f"  tea, unchanged           0.500  0.500 to 0.500{mark * (gain is None)}"
+    assert adapted.startswith("  tea, adapted ")
+    assert adapted.endswith(mark) == (gain is not None)
+    assert new == "  CRF from scratch         0.250  0.250 to 0.250"
+    assert general == "word F1 on general pages: 0.750 before, 0.500 after"
 
 
 @pytest.mark.slow

@@ -175,7 +175,7 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
         before, after = learned.general
         lines.append(f"word F1 on general pages: {before:.3f} before, {after:.3f} after")
     target = next((target for target in TARGETS if target > pages), None)
-    more = f"annotate about {target - pages} more pages" if target else "more pages will help little"
+    more = f"annotate about {plural(target - pages, 'more page')}" if target else "more pages will help little"
     if target and learned.sites < SEVERAL_SITES:
         more += " (of other sites, if you want to clean these too)"
     if learned.chosen == UNCHANGED:
