@@ -219,13 +219,22 @@ def test_captions_are_beside_a_picture(cleaner):
         assert kept in without
 
 
-def test_two_comments_have_their_authors_and_dates(cleaner):
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (
+            "I like tea with milk, and I drink three cups of it every single morning.",
+            "Milk in tea is a sin, but everyone should drink it as they like it.",
+        ),
+        ("I like tea with milk.", "Milk in tea is a sin."),
+    ],
+)
+def test_two_comments_have_their_authors_and_dates(cleaner, one, two):
     comment = (
         "<li class=comment><div class=comment-author>{}</div><time>{} May 2024</time>"
         "<div class=comment-content><p>{}</p></div>"
     )
-    first = comment.format("Ann", 1, "I like tea with milk, and I drink three cups of it every single morning.")
-    reply = comment.format("Bob", 2, "Milk in tea is a sin, but everyone should drink it as they like it.")
+    first, reply = comment.format("Ann", 1, one), comment.format("Bob", 2, two)
     comments = f"<h2>2 comments</h2><ol class=comment-list>{first}<ol class=children>{reply}</li></ol></li></ol>"
     article = f"<title>Tea</title><h1>Tea</h1><article><p>{TEXT} {TEXT}</p></article>"
     html = f"{article}<section id=comments>{comments}</section>"

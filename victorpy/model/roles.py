@@ -34,6 +34,7 @@ _BEFORE_HEADLINE, _AFTER_HEADLINE = 3, 10  # blocks between which a byline is ex
 _FIGURE_WORDS = 40  # of a figure, beside those of its caption
 _FEWEST_WORDS = 30  # of a text that can have comments
 _SURE_COMMENTS = 2.0  # mean log-odds of comments, weighted by prose; less sure ones may be the posts of a thread
+_SHORT_COMMENT = 4  # words of a comment on a page without longer ones
 _MOST_NOTES = 0.5  # words of kept notes, relative to all kept words; more of them are a reference manual
 _MOST_TAGS = 0.3  # words of kept tags, relative to all kept words; more of them are the entries of a list
 _MOST_COMMENTS = 0.7  # words of kept comments, relative to the other kept words; more comments are the page itself
@@ -66,8 +67,11 @@ def by_trees(page: Columns, is_kept: Flags, trees: RoleTrees) -> dict[Role, Flag
     best = np.maximum.reduce([*log_odds.values()])
     found = {role: (own == best) & (own > 0) for role, own in log_odds.items()}
     # A page with one or two comments has no records. There, names decide about text outside of forms.
-    found[Role.COMMENT] |= find_comments(page, is_kept) & (page.prose > 0) & (best <= 0)
-    found[Role.COMMENT] = _whole_comments(page, found[Role.COMMENT], is_kept)
+    is_named, is_text = find_comments(page, is_kept) & (best <= 0), page.prose > 0
+    if is_named.any() and not (found[Role.COMMENT] | (is_named & is_text)).any():  # all comments are short
+        is_heading = np.logical_or.reduce([page.within(tag) for tag in HEADINGS])
+        is_text = (page.words - page.link_words >= _SHORT_COMMENT) & ~is_heading
+    found[Role.COMMENT] = _whole_comments(page, found[Role.COMMENT] | (is_named & is_text), is_kept, is_text)
     found[Role.CAPTION] &= _beside_pictures(page)
     bylines = np.flatnonzero(found[Role.BYLINE])
     is_certain = np.zeros(page.count, dtype=bool)
@@ -84,10 +88,11 @@ def _near(chosen: Flags) -> Flags:
     return before[np.minimum(blocks + _CLOSE + 1, len(chosen))] > before[np.maximum(blocks - _CLOSE, 0)]
 
 
-def _whole_comments(page: Columns, is_comment: Flags, is_kept: Flags) -> Flags:
+def _whole_comments(page: Columns, is_comment: Flags, is_kept: Flags, is_text: Flags) -> Flags:
     """Return comments with their authors, dates and texts, and without forms and lists of comments on other pages.
 
-    A comment is an element, and at least half of its siblings with the same tag and class are comments, too.
+    A comment is an element, and at least half of its siblings with the same tag and class are comments, too. Other
+    comments must be near a text.
     """
     blocks = np.arange(page.count)
     in_form = page.within("form") | page.within("button") | (name_levels(page, FORM, blocks) < NEAR)
@@ -107,7 +112,7 @@ def _whole_comments(page: Columns, is_comment: Flags, is_kept: Flags) -> Flags:
     often = max(3, 0.5 * comments[group[np.flatnonzero(is_record)]].max(initial=0))
     counts = Counter(page.texts[block] for block in added.tolist())
     is_comment[[block for block in added.tolist() if counts[page.texts[block]] < often]] = True  # others are buttons
-    return is_comment & (in_record | _near(is_comment & (page.prose > 0)))
+    return is_comment & (in_record | _near(is_comment & is_text))
 
 
 def _beside_pictures(page: Columns) -> Flags:

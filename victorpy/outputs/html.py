@@ -145,8 +145,9 @@ class MarkupWriter:
     def table(self, table: Table) -> list[str]:
         """Write a table."""
         rows = [f"<tr>{''.join(map(self._cell, row))}</tr>" for row in table.rows]
-        if table.has_header:
-            rows[0] = f"<thead>\n{rows[0]}\n</thead>"
+        height = max((cell.height for cell in table.rows[0]), default=1)  # a cell cannot span rows beyond <thead>
+        if table.has_header and all(cell.is_heading for row in table.rows[1:height] for cell in row):
+            rows[:height] = ["<thead>", *rows[:height], "</thead>"]
         return ["<table>", *rows, "</table>"]
 
     def _cell(self, cell: Cell) -> str:

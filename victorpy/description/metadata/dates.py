@@ -11,7 +11,7 @@ from itertools import chain, islice
 from lxml import etree
 
 from victorpy.base.language import primary
-from victorpy.description.metadata.page import Candidate, Page, is_around, text_of
+from victorpy.description.metadata.page import Candidate, Page, is_around, is_comment, text_of
 
 OLDEST = date(1990, 1, 1)
 """The web did not exist before. Earlier dates refer to events, or are default values of programs."""
@@ -117,7 +117,8 @@ def _candidates(page: Page, language: str) -> Iterator[Candidate]:
         birthdays = set()  # they may be repeated in another notation
         for line in page.lines:
             context = f"{line.previous[-_LABEL:]} {line.text}"
-            if _ISO.search(line.text) or _VISIBLE.search(line.text):
+            is_date = _ISO.search(line.text) or _VISIBLE.search(line.text)
+            if is_date and not page.any_around(line.element, is_comment):
                 if _OF_LIVES.search(context):
                     birthdays.add(read_date(line.text, language))
                 elif not _OF_OTHERS.search(context) and not (birthdays and read_date(line.text, language) in birthdays):
@@ -126,7 +127,9 @@ def _candidates(page: Page, language: str) -> Iterator[Candidate]:
         yield from (Candidate("-".join((y, m.zfill(2), d.zfill(2))), "url") for y, m, d in _IN_URL.findall(page.url))
         times = list(page.root.iter("time"))
         own_times = [element for element in times if not page.any_around(element, is_around)]
-        own_times = [time for time in own_times or (times if page.is_article else []) if not _is_of_life(time)]
+        if not own_times and page.is_article:  # perhaps in a box, but not in a comment
+            own_times = [element for element in times if not page.any_around(element, is_comment)]
+        own_times = [element for element in own_times if not _is_of_life(element)]
         yield from (Candidate(element.get("datetime") or text_of(element), "time") for element in own_times[:1])
         for element, names in page.marked:
             text = text_of(element) if _MARKS.search(names) else ""

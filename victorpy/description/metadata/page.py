@@ -31,6 +31,9 @@ _AROUND = re.compile(
 )
 _MARKS = re.compile("author|byline|username|writer|date|publish|posted|time|meta")
 _MICRODATA = etree.XPath("descendant-or-self::*[@itemscope or @itemprop]")
+_COMMENTS = re.compile(
+    r"(?<!\S)comments?(?:-?list|[-_](?:area|section|body|content|thread|wrapper))?(?!\S)", re.IGNORECASE
+)
 _AROUND_TAGS = frozenset(["aside", "footer", "nav"])
 _MOST_HEADINGS = 60
 _LONGEST_TITLE = 300  # characters
@@ -247,6 +250,12 @@ def is_around(element: etree._Element) -> bool:
     names = f"{element.get('class') or ''} {element.get('id') or ''}"
     is_named = element.tag in _AROUND_TAGS or _AROUND.search(names)
     return element.tag not in {"html", "body"} and bool(is_named)
+
+
+def is_comment(element: etree._Element) -> bool:
+    """Whether an element has comments of readers. Bodies and articles are often named after them too."""
+    names = f"{element.get('class') or ''} {element.get('id') or ''}"
+    return element.tag not in {"html", "body"} and _COMMENTS.search(names) is not None
 
 
 def words(text: str) -> list[str]:
