@@ -9,7 +9,7 @@ from victorpy import Cleaner, Parts, clean, load_config, read_document
 from victorpy.base.resources import shipped
 from victorpy.columns import NEAR, Columns
 from victorpy.document import Role
-from victorpy.model.evidence.threads import posts
+from victorpy.model.evidence.threads import posts, profiles
 from victorpy.model.evidence.trees import constant
 from victorpy.model.parts import AS_LABELLED
 from victorpy.model.role_trees import LEARNED, RECORD_ROLES, ROLES_FILE, RoleTrees, own_inputs, role_inputs
@@ -199,16 +199,35 @@ def test_posts_of_a_thread_stay_and_comments_of_an_article_go():
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
-        ("", "", 7),
+        ("", "", 6),
         (" May 2024", "", 0),
-        ("'comment-body'", "'article-body'", 0),  # in the first post
-        ("<p>", "<blockquote>A quoted post</blockquote><p>", 7),
+        ("'comment-body'", "'article-body'", 0),  # in the kept posts
+        ("<p>", "<blockquote>A quoted post</blockquote><p>", 6),
+        ("<p>", "<a href='?like'>Like</a><p>", 6),
+        (" May 2024", " #2", 0),
     ],
 )
-def test_posts_are_found_by_dates_and_by_the_markup_of_the_first_one(old, new, found):
-    page = columns_of(THREAD.replace(old, new, 1 if "body" in old else -1))
-    is_kept = np.array(["than 1 years" in text for text in page.texts])
+def test_posts_are_found_by_dates_and_by_the_markup_of_the_kept_ones(old, new, found):
+    page = columns_of(THREAD.replace(old, new, 2 if "body" in old else -1))
+    is_kept = np.array(["than 1 years" in text or "than 2 years" in text for text in page.texts])
     assert posts(is_kept, page, ~is_kept).sum() == found
+
+
+def test_posts_without_classes_are_found_by_their_ids():
+    body = "<p id=who{0}>{0} May 2024<div id=post_{0}><p>Tea number {0} is a hot drink, and I like it a lot.</div>"
+    page = columns_of(body.format(1) + body.format(2) + body.format(3))
+    is_kept = np.array(["number 1" in text or "number 3" in text for text in page.texts])
+    assert np.flatnonzero(posts(is_kept, page, ~is_kept)).tolist() == [3]
+
+
+def test_profiles_beside_posts_are_dropped():
+    post = "<p>Member<p>From: London<p>Joined: May 20{0}<p>Posts: {0}<p>Re: Tea<p>Tea {0} is hot.<p>Yes<p>No<p>From: me"
+    page = columns_of("".join(post.format(number) for number in (10, 11, 12)))
+    is_kept = np.ones(page.count, dtype=bool)
+    left = [page.texts[number] for number in np.flatnonzero(~profiles(is_kept, page))]
+    assert left[:3] == ["Tea 10 is hot.", "Yes", "No"]
+    assert len(left) == 10  # the last line has no profile near it
+    assert not profiles(is_kept[:9], columns_of(post.format(10))).any()
 
 
 def test_trees_are_saved_and_models_without_them_use_rules(tmp_path):

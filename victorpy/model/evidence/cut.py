@@ -22,7 +22,7 @@ from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.columns.elements import running_total
 from victorpy.config import Config
 from victorpy.document import Document
-from victorpy.model.evidence.threads import posts
+from victorpy.model.evidence.threads import posts, profiles
 from victorpy.outputs.boxes import BOX_HINTS, box_type
 
 BETA = dict(zip(FAVORS, (0.5, 0.8, 2.0), strict=True))
@@ -183,7 +183,7 @@ class Keeping:
             kept |= posts(kept, page, content >= STRONG)
         kept |= headline_above(kept, content, page)
         dropped = hidden_copies(kept, page) | visible_copies(kept, page)
-        dropped |= buttons(kept, page)
+        dropped |= buttons(kept, page) | profiles(kept, page)
         return kept & ~dropped
 
 

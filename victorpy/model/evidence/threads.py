@@ -1,11 +1,13 @@
-"""Find the posts of a thread, such as the replies in a forum.
+"""Find the posts of a thread, such as the replies in a forum, and what a forum adds to them.
 
-All posts of a thread have the same markup, and there are dates between them. If most of the kept text is in such
-elements, the others are posts too. Comments below an article are not, because the article has different markup.
+All posts of a thread have the same markup, and there are dates or numbers between them. If most of the kept text is in
+such elements, and at least two of them are kept, the others are posts too. Comments below an article are not, because
+the article has different markup.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,32 +20,78 @@ _LEVELS = 5  # from a block up to the element that holds the text of its post
 _NO_BODIES = frozenset(["a", "li", "p", "span"])  # tags of elements that are only a part of a post
 _HINTS = ("post", "message", "comment", "repl", "answer", "thread", "forum", "topic", "discuss")
 _FEWEST_POSTS = 3
+_FEWEST_KEPT = 2  # posts
+_FEWEST_NUMBERED = 2  # posts whose ids differ only in their numbers
+_DIGITS = re.compile(r"\d+")
+_NUMBER = re.compile(r"#\d{1,5}")  # of a post
+_SAMPLE = 10  # blocks whose names show that a page has no posts
 _LEAST_KEPT = 0.5  # words of posts, relative to all kept words
 _LEAST_DATED = 0.5  # pairs of posts with a date between them
+_MOST_COPIES = 2  # of a text in posts; other texts are buttons
 _MOST_BETWEEN = 40  # blocks between two posts that are searched for a date
+
+# Fields of the profile beside a post, other short texts near them, and lines that forums add to posts.
+_PROFILE = re.compile(
+    r"(?:join(?:ed|date| date)|member since|registered|registriert(?: seit)?|inscrit(?: le)?|posts?|messages|beiträge"
+    r"|threads|topics|reputation|reaction score|points|likes(?: received)?|karma|сообщений|регистрация)\s*:?\s*"
+    r"(?:\d[\d.,kK]*|[\w. ,/-]{0,12}\d{4}[\d-]*)",
+    re.IGNORECASE,
+)
+_BESIDE_PROFILE = re.compile(
+    r"#\d+|(?:location|from|country|gender|age|website)\s*:.{0,60}|website|offline|online"
+    r"|(?:(?:senior|junior|new|full|active|well-known|registered|valued|super|hero)\s)?(?:member|user)",
+    re.IGNORECASE,
+)
+_ADDED_LINE = re.compile(r"code: ?select all|last edited(?: by\b.{0,80}|: .{0,30})", re.IGNORECASE)
+_FEWEST_FIELDS = 3
+_BESIDE = 3  # blocks
+_LONGEST_FIELD = 20  # words
+
+
+def profiles(kept: Flags, page: Columns) -> Flags:
+    """Return the kept fields of the profiles beside posts, and the lines that the forum adds to posts."""
+    found = np.zeros(len(kept), dtype=bool)
+    short = np.flatnonzero(kept & (page.words <= _LONGEST_FIELD)).tolist()
+    texts = page.texts
+    fields = [number for number in short if _PROFILE.fullmatch(texts[number])]
+    is_copy = page.duplicates >= _FEWEST_FIELDS
+    added = [
+        number
+        for number in short
+        if _ADDED_LINE.fullmatch(texts[number]) or (is_copy[number] and texts[number].startswith("Re: "))
+    ]
+    if len(fields) >= _FEWEST_FIELDS:
+        found[fields] = True
+        near = {other for number in fields for other in range(number - _BESIDE, number + _BESIDE + 1)}
+        found[[number for number in short if number in near and _BESIDE_PROFILE.fullmatch(texts[number])]] = True
+    if len(added) >= _FEWEST_FIELDS:
+        found[added] = True
+    return found
 
 
 def posts(kept: Flags, page: Columns, may_add: Flags) -> Flags:
     """Return the blocks of posts that are not kept, if the page is a thread. A post has a block that `may_add` it.
 
-    Quotations of other posts are left out, and copies of posts, such as a best answer.
+    Quotations of other posts are left out, and copies of posts, such as a best answer. So are buttons, which each post
+    repeats, and signatures, which are in asides.
     """
     result = np.zeros(len(kept), dtype=bool)
     is_text = page.prose > 0
-    candidates = np.flatnonzero(is_text & may_add & ~kept)
-    if not len(candidates):
+    if not (may_add & ~kept & (page.link_words < page.words)).any():
         return result
-    has_kept = np.bincount(page.look, kept & is_text) > 0
-    candidates = candidates[has_kept[page.look[candidates]]]
-    bodies = next((bodies for bodies in _alike(candidates, page) if _is_thread(bodies, kept, page)), None)
+    texts = np.flatnonzero(kept & is_text)
+    sample = texts[:: 1 + len(texts) // _SAMPLE]
+    if _count_posts(page.ancestors[:, sample], page) < _FEWEST_KEPT:
+        return result
+    bodies = next((bodies for bodies in _alike(texts, page) if _is_thread(bodies, kept, page)), None)
     if bodies is None:
         return result
-    quotation, aside = page.group("blockquote"), page.group("aside")
+    quotation = page.group("blockquote")
     for body, begin, end in zip(bodies.tolist(), *(edge[bodies].tolist() for edge in page.block_range), strict=True):
-        is_quoted = (quotation[begin:end] > body) | (aside[begin:end] > body)
-        result[begin:end] = (may_add | kept)[begin:end].any() & ~is_quoted
-    result &= ~(kept | page.hidden | page.within("button") | page.within("img"))
-    known = {page.texts[number] for number in np.flatnonzero(kept & is_text)}
+        result[begin:end] = (may_add | kept)[begin:end].any() & (quotation[begin:end] <= body)
+    result &= ~(kept | page.hidden | page.within("aside") | page.within("button") | page.within("img"))
+    result &= is_text | (page.duplicates <= _MOST_COPIES) | page.within("pre")
+    known = {page.texts[number] for number in texts}
     for number in np.flatnonzero(result & is_text):
         result[number] = page.texts[number] not in known
         known.add(page.texts[number])
@@ -53,23 +101,41 @@ def posts(kept: Flags, page: Columns, may_add: Flags) -> Flags:
 def _alike(blocks: Counts, page: Columns) -> Iterator[Counts]:
     """Yield the elements with the same tag and class as an element around the blocks, the innermost elements first.
 
-    One of the elements around the blocks must have the name of a post.
+    Most of them must be in different elements with the name of a post. Elements without a class are alike if they have
+    the same id apart from its numbers.
     """
-    names, name_of_element = page.near_names
-    around = {names[number] for number in name_of_element[page.ancestors[:, blocks]].ravel().tolist()}
-    if not any(hint in "\n".join(around).lower() for hint in _HINTS):
-        return
     by_class, tags = page.document.elements_by("class"), page.elements.tag
     first, stop = page.block_range
     seen = {""}
     for element in dict.fromkeys(page.ancestors[:_LEVELS, blocks].ravel().tolist()):
-        name = page.document.attributes_of(element).get("class", "")
-        if name not in seen and tags[element] not in _NO_BODIES:
-            seen.add(name)
-            same = np.array([other for other in by_class[name] if tags[other] == tags[element]])
-            same = same[stop[same] > first[same]]
-            if len(same) >= _FEWEST_POSTS and (page.stop[same[:-1]] <= same[1:]).all():
+        attributes = page.document.attributes_of(element)
+        name = attributes.get("class") or _DIGITS.sub("0", attributes.get("id", ""))
+        if name in seen or tags[element] in _NO_BODIES:
+            continue
+        seen.add(name)
+        alike, fewest = by_class.get(name, []), _FEWEST_POSTS
+        if "class" not in attributes:
+            by_id, fewest = page.document.elements_by("id"), _FEWEST_NUMBERED
+            alike = [others[0] for value, others in by_id.items() if _DIGITS.sub("0", value) == name]
+        same = np.array([other for other in alike if tags[other] == tags[element]], dtype=np.int64)
+        same = same[stop[same] > first[same]]
+        if len(same) >= fewest and (page.stop[same[:-1]] <= same[1:]).all():
+            around = [same]
+            for _ in range(_LEVELS):
+                around.append(page._parent_or_self[around[-1]])
+            if _count_posts(np.array(around), page) >= max(fewest, 0.5 * len(same)):
                 yield same
+
+
+def _count_posts(around: Counts, page: Columns) -> int:
+    """Count the different elements that are the first with the name of a post in a column."""
+    elements = set(around.ravel().tolist())
+    is_named = np.zeros(len(page.parent), dtype=bool)
+    for attribute in ("class", "id"):
+        is_named[page.document.mentioning(elements, attribute, _HINTS)] = True
+    found = is_named[around]
+    columns = np.flatnonzero(found.any(axis=0))
+    return len(set(around[found.argmax(axis=0)[columns], columns].tolist()))
 
 
 def _is_thread(bodies: Counts, kept: Flags, page: Columns) -> bool:
@@ -81,5 +147,11 @@ def _is_thread(bodies: Counts, kept: Flags, page: Columns) -> bool:
     gaps = [*zip(stop[:-1].tolist(), first[1:].tolist(), strict=True)]
     between = [np.arange(begin, min(end, begin + _MOST_BETWEEN)) for begin, end in gaps]
     in_time = page.within("time")
-    dated = sum(bool(in_time[blocks].any() or text_marks(page, "date", blocks).any()) for blocks in between)
+    dated = sum(bool(in_time[blocks].any() or _has_date(blocks, page)) for blocks in between)
     return dated >= _LEAST_DATED * len(between)
+
+
+def _has_date(blocks: Counts, page: Columns) -> bool:
+    """Whether one of the blocks has a date or is the number of a post."""
+    is_numbered = any(_NUMBER.fullmatch(page.texts[block]) for block in blocks.tolist())
+    return is_numbered or bool(text_marks(page, "date", blocks).any())
