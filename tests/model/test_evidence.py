@@ -1254,20 +1254,26 @@ def test_the_heading_of_a_section_stays_above_its_subsections():
     ("section", "added"),
     [
         ("<h2>Tea {}</h2><p>Buy<p>{}", True),
-        ("<div class=box><h2>Tea {}</h2><p>Buy</div><p>{}", True),  # three boxes alike
-        ("<div class=box{0}><h2>Tea {0}</h2><p>Buy</div><p>{1}", False),
-        ("<a href=/x class=teaser><h2>Tea {}</h2></a><p>Buy<p>{}", False),
+        ("<div><h2>Tea {}</h2><p>Buy<p>{}</div>", True),
+        ("<div><h2>Tea {0}</h2><p>Buy</div><p>{1}", False),  # the box of the heading has no kept text
+        ("<div><h2>Tea {0}</h2><p>Buy</div><p>{1}<div><h2>Cups {0}</h2><p>Buy</div><p>{1}", True),  # as others have
+        ("<h3>Tea {}</h3><p>Buy<p>{}", False),  # no other heading of this level
         ("<h2>Tea {}</h2><p>Buy<h2>Other</h2><p>{}", False),  # no text in the section
+        ("<h2>Tea {}</h2><p>Buy " + "now " * 30 + "<p>{}", False),  # most of it is dropped
     ],
 )
-def test_sections_of_a_list_keep_all_their_headings(section, added):
+def test_sections_keep_their_headings(section, added):
     config = load_config("default")
     text = "Tea is hot, and it is old, and it is drunk all over the world, with milk or without it, day after day"
     sections = "".join(section.format(number, text) for number in range(3))
     columns = Columns(read_document(f"<h1>Teas</h1><p>{text}<h2>Kinds</h2><p>{text}{sections}", config), config)
-    content = np.array([{"Buy": 0.01, "Other": 0.01}.get(t, 0.3 if len(t) == 5 else 0.9) for t in columns.texts])
-    kept = Keeping().kept(content, columns)
-    assert {bool(kept[number]) for number, t in enumerate(columns.texts) if len(t) == 5 and t[-1].isdigit()} == {added}
+    is_tea = [len(shown) == 5 and shown[-1].isdigit() for shown in columns.texts]
+    content = np.array([0.01 if shown.startswith(("Buy", "Other")) else 0.9 for shown in columns.texts])
+    content[is_tea] = 0.05
+    assert {*Keeping().kept(content, columns)[is_tea].tolist()} == {added}
+    content[is_tea] = 0.049
+    assert not Keeping().kept(content, columns)[is_tea].any()
+    assert not Keeping(heading_least=1).kept(np.where(is_tea, 0.5, content), columns)[is_tea].any()
 
 
 def test_favoring_precision_adds_no_headings(bundled):

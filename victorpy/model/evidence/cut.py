@@ -80,9 +80,7 @@ _LEVELS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _UNIT_LEVELS = 4
 _LONGEST_GAP = 30  # blocks
 _MOST_OTHER_WORDS = 8  # in a gap
-_FEWEST_SECTION_WORDS = 20  # kept words of a section, and before it
-_SECTION_GAP = 20  # blocks between a heading and its text
-_FEWEST_ALIKE = 3  # headings of sections that look alike
+_FEWEST_ALIKE = 2  # kept headings
 
 LEAST_PROBABLE = 0.01
 """A page has no content if no block is more probable than this."""
@@ -178,7 +176,8 @@ class Keeping:
         if self.favor != "precision":
             if page.count < FEWEST_BLOCKS or page.all_words < SHORT_PAGE:
                 kept |= in_short_pages(page) & (content >= STRONG)
-            kept |= headings_above(kept, content, page, self.heading_least)
+            if self.heading_least < 1:
+                kept |= headings_above(kept, content, page, self.heading_least)
             kept |= units_between(kept, content, page)
             kept |= posts(kept, page, content >= STRONG)
         kept |= headline_above(kept, content, page)
@@ -373,24 +372,35 @@ def _named(
 def headings_above(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
     """Return the headings directly above kept text, and the headings of the sections around kept headings.
 
-    They have at least the probability `least`. The sections of a list keep their headings, see `_listed`.
+    They have at least the probability `least`. Half of it is enough for the heading of a section that is mostly kept,
+    if another heading of the same level and text above are kept. Buttons and pictures may follow such a heading. They
+    may be in a box with it, without the text, if the page keeps several headings that look like it.
     """
     is_heading = page.within("class-header")
+    is_text = kept & ~is_heading
     is_above_kept = np.zeros(len(kept), dtype=bool)
-    is_above_kept[:-1] = (kept & ~is_heading)[1:]
+    is_above_kept[:-1] = is_text[1:]
     found = is_heading & is_above_kept & (content >= least)
     numbers = np.flatnonzero(is_heading)
     is_kept = (kept | found)[numbers]
-    may_add = (content[numbers] >= least) & ~is_kept
+    may_add = (content[numbers] >= least / 2) & ~is_kept
     if not may_add.any() or not is_kept.any():
         return found
     level = np.array([page.within(tag)[numbers] for tag in _LEVELS]).argmax(axis=0)
     # The smallest element with more than a heading. That of the heading of another box ends before the section does.
     ends = page.block_range[1][page.ancestors[:, numbers]]
     box_end = np.where(ends > numbers + 1, ends, page.count).min(axis=0)
-    may_list = may_add & (content[numbers] >= 2 * least)
-    if may_list.any():
-        found[numbers[_listed(may_list, is_kept, numbers, level, box_end, kept, page)]] = True
+    next_heading = np.append(numbers[1:], page.count)
+    last = np.append(np.flatnonzero(next_heading[:-1] > numbers[:-1] + 1), len(numbers) - 1)  # of several in a row
+    stop = next_heading[last[np.searchsorted(last, np.arange(len(numbers)))]]
+    total, kept_total = page._running_words[0], running_total(page.words * is_text)
+    is_section = 2 * (kept_total[stop] - kept_total[numbers]) > total[stop] - total[numbers + 1]
+    look = page.look[numbers]
+    is_alike = np.bincount(look, is_kept)[look] >= _FEWEST_ALIKE
+    is_section &= is_alike | (kept_total[np.minimum(stop, box_end)] > kept_total[numbers])
+    siblings = np.bincount(level[is_kept & (numbers != page.headline)], minlength=len(_LEVELS))
+    found[numbers[may_add & is_section & (siblings[level] > 0) & (kept_total[numbers] > 0)]] = True
+    may_add &= content[numbers] >= least
     around: list[tuple[int, int, int, bool]] = []  # the heading of each section around the next one
     for heading in zip(numbers.tolist(), level.tolist(), box_end.tolist(), may_add.tolist(), strict=True):
         number = heading[0]
@@ -400,45 +410,6 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
             found[[other for other, _, end, is_likely in around if is_likely and end > number]] = True
         around.append(heading)
     return found
-
-
-def _listed(
-    may_add: Flags, is_kept: Flags, numbers: Counts, level: Counts, box_end: Counts, kept: Flags, page: Columns
-) -> Flags:
-    """Return the headings of kept sections, if text above them and another heading of the same level are kept.
-
-    Buttons and pictures may separate a heading from its text. A box without kept text is no section, unless there are
-    several alike, such as the products of a test. A heading inside a link is the teaser of another page, unless it is
-    directly below another heading or the page keeps others like it.
-    """
-    siblings = np.bincount(level[is_kept & (numbers != page.headline)], minlength=len(_LEVELS))
-    chosen = may_add & (siblings[level] > 0)
-    if not chosen.any():
-        return chosen
-    is_text = kept & ~page.within("class-header")
-    texts, text_words = running_total(is_text), running_total(page.words * is_text)
-    chosen &= text_words[numbers] >= _FEWEST_SECTION_WORDS
-    chosen &= texts[np.minimum(numbers + _SECTION_GAP, page.count)] > texts[numbers]
-    if not chosen.any():
-        return chosen
-    stop = np.full(len(numbers), page.count)  # of each section
-    around: list[int] = []
-    for number, depth in enumerate(level.tolist()):
-        while around and level[around[-1]] >= depth:
-            stop[around.pop()] = numbers[number]
-        around.append(number)
-    total, words = page._running_words[0], text_words[stop] - text_words[numbers]
-    share = words / np.maximum(total[stop] - total[numbers + 1], 1)
-    near = np.minimum(numbers + _SECTION_GAP, stop)
-    chosen &= (words >= _FEWEST_SECTION_WORDS) & (share > 1 / 3) & (texts[near] > texts[numbers])
-    elements, tags = page.ancestors[:, numbers], page.elements_with(_LEVELS)
-    outside = elements < tags[np.searchsorted(tags, elements[0], "right") - 1]
-    is_linked = (outside & np.isin(elements, page.elements_with(["a"]))).any(axis=0)
-    is_linked[1:] &= numbers[1:] > numbers[:-1] + 1
-    look = page.look[numbers]
-    chosen &= ~is_linked | (np.bincount(look, is_kept)[look] >= _FEWEST_ALIKE)
-    is_alike = np.bincount(look, is_kept | chosen)[look] >= _FEWEST_ALIKE
-    return chosen & (is_alike | ((share > 0.5) & (texts[np.minimum(near, box_end)] > texts[numbers])))
 
 
 def headline_above(kept: Flags, content: Floats, page: Columns) -> Flags:
