@@ -53,6 +53,7 @@ _LANGUAGE = re.compile(
     r"|(?:hljs|sourceCode)\s++(?!language-|numberSource))"
     r"(?P<name>[A-Za-z][A-Za-z0-9+#.-]{0,19})(?!\S*[^\s;])"
 )
+_FIGURE_LANGUAGE = re.compile(r"highlight\s+(?P<name>\S+)")  # of Hexo
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language")
 _LANGUAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+#.-]{0,19}")
 _NO_LANGUAGES = frozenset(["default", "none", "plain", "plaintext", "text", "txt", "undefined", "unknown"])
@@ -203,6 +204,9 @@ class Structure:
         element = part.blocks[0].element if isinstance(part, Segment) else part.element
         if element in self.notes.inline:
             return (Place(element, "note", mark=self.notes.definitions[element]),)
+        listing = elements.ancestor(element, ["pre"]) if isinstance(part, Segment) and part.preformatted else -1
+        if listing >= 0:  # items in a listing are its lines
+            element, is_item = listing, is_item and elements.ancestor(listing, ["li"]) >= 0
         around, fixed = self._places_around(element, known)
         if fixed is not None and not is_item:
             return fixed  # most parts of most pages
@@ -519,6 +523,8 @@ class Structure:
                 break  # the root names the language of the page
             attributes = self.document.attributes_of(element)
             language = _LANGUAGE.search(attributes.get("class", ""))
+            if elements.tag[element] == "figure":
+                language = language or _FIGURE_LANGUAGE.fullmatch(attributes.get("class", ""))
             name = language["name"] if language else next(filter(None, map(attributes.get, _LANGUAGE_ATTRIBUTES)), "")
             if name and _LANGUAGE_NAME.fullmatch(name):
                 return "" if name.lower() in _NO_LANGUAGES else name
