@@ -167,8 +167,9 @@ class Reached:
     def tests(self, path: str, lines: Sequence[int], names: Sequence[str]) -> list[str]:
         """Return the tests that reach lines of a file, at most `MOST_SECONDS` of them.
 
-        The tests of the same package come first, and faster tests before slower ones. If no test reaches the lines,
-        they run on import. Then return the tests of lines that mention a name.
+        The tests of the same package come first, those in a file named after the module before others, and faster tests
+        before slower ones. If no test reaches the lines, they run on import. Then return the tests of lines that
+        mention a name.
         """
         reaching = self._reaching(path, lines) or set(self._mentioning(path, names))
         home = str(Path("tests", *Path(path).parts[1:2]).with_suffix("")) + "/"
@@ -176,16 +177,20 @@ class Reached:
         def is_other(test: str) -> bool:
             return not test.startswith((home, path))
 
+        def is_unnamed(test: str) -> bool:
+            return Path(path).stem not in test.partition("::")[0]
+
         chosen, total = list[str](), 0.0
-        for test in sorted(reaching, key=lambda test: (is_other(test), self.seconds[test])):
+        for test in sorted(reaching, key=lambda test: (is_other(test), is_unnamed(test), self.seconds[test])):
             total += self.seconds[test]
             if total > MOST_SECONDS and chosen:
                 break
             chosen.append(test)
 
         # Tests of one file run together, so that their shared fixtures are made once.
-        def order(test: str) -> tuple[bool, bool, bool, str]:
-            return is_other(test), self.seconds[test] > 0.1, self.seconds[test] > 1, test.partition("::")[0]
+        def order(test: str) -> tuple[bool, bool, bool, bool, str]:
+            seconds, file = self.seconds[test], test.partition("::")[0]
+            return is_other(test), seconds > 1, is_unnamed(test), seconds > 0.1, file
 
         return sorted(chosen, key=order)
 

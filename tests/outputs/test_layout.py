@@ -290,3 +290,23 @@ def test_annotation_file_has_no_layout(tmp_path):
     run = run_clean(anno, "--format", "page")
     assert run.returncode == 1
     assert b"use the format html instead" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "base", "written"),
+    [
+        ("a.png", "https://tea.example/", '"https://tea.example/a.png"'),
+        ("a.png", "", '"a.png"'),
+        ("a/b:c.png", "", '"a/b:c.png"'),
+        ("//milk.example/a", "https://tea.example/", '"https://milk.example/a"'),
+        ("data:image/png;base64,AA", "", '"data:image/png;base64,AA"'),
+        ("JavaScript:x", "", '""'),
+        ("mailto:x", "", '""'),
+        ("ftp://tea.example/a.png", "", '""'),
+        ("a" * 9_999, "", f'"{"a" * 9_999}"'),
+        ("a" * 10_000, "https://tea.example/", "a" * 10_000),  # too long to be looked at
+    ],
+    ids=lambda value: value[:20],
+)
+def test_addresses_in_style_rules(address, base, written):
+    assert safe_css(f"p {{background: url({address})}}", base) == f"p {{background: url({written})}}"

@@ -149,6 +149,13 @@ def test_exact_limits_of_a_note(mark, note, is_note):
     assert ("[^1]: T" in markdown(html).replace("*", "")) == is_note
 
 
+@pytest.mark.parametrize("tag", ["li", "p", "div", "aside", "dd", "section", "tr", "article"])
+def test_elements_that_can_be_notes(tag):
+    around = {"tr": "<table><tr id=fn1><td>Tea</td></tr></table>", "li": "<ol><li id=fn1>Tea</ol>"}
+    note = around.get(tag, f"<{tag} id=fn1>Tea</{tag}>")
+    assert ("[^1]: " in markdown(f'<p>Hot<sup><a href="#fn1">1</a></sup></p>{note}')) == (tag != "article")
+
+
 def test_nesting_of_quotations_is_bounded():
     for depth in (15, 16, 17):
         assert markdown("<blockquote>" * depth + "<p>Tea").count(">") == min(depth, 16)
