@@ -13,7 +13,7 @@ from support.sitepages import FOOTER, MENU, SIDEBAR, WORDS, site_page, write_sit
 from victorpy.base.parameters import parse_settings
 from victorpy.batch.inputs import find_records
 from victorpy.batch.site_model import learn_site
-from victorpy.cleaner import read_document
+from victorpy.cleaner import Cleaner, read_document
 from victorpy.commands.clean import FEW
 from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import load_method, method_names
@@ -445,6 +445,16 @@ def test_site_model_cleans_a_single_page_in_a_worker(crawl: Path) -> None:
     assert (here.returncode, in_worker.returncode) == (0, 0)
     assert here.stdout.strip()
     assert here.stdout.strip() in in_worker.stdout
+
+
+def test_model_for_sites_learns_from_two_pages(crawl: Path) -> None:
+    pages = [crawl / "page0.html", crawl / "page1.html"]
+    cleaner = Cleaner.load("site")
+    at_site = cleaner.at_site([read_document(page.read_bytes(), cleaner.config) for page in pages])
+    rows = clean("--model", "site", *pages, "-f", "jsonl", "-q", text=True).stdout.splitlines()
+    confidences = [json.loads(row)["confidence"] for row in rows]
+    assert confidences == [at_site.document(page.read_bytes()).confidence for page in pages]
+    assert confidences != [cleaner.document(page.read_bytes()).confidence for page in pages]
 
 
 @pytest.mark.parametrize("named", ["--method site", "--model site", "--config site"])
