@@ -23,6 +23,7 @@ from support.annotation import (
     labelled,
     opened_at,
     save,
+    session_of,
     state_of,
     tick_until_saved,
 )
@@ -31,7 +32,22 @@ from support.commands import names_in
 from victorpy.annotation import journal as journals
 from victorpy.annotation.journal import Journal, read_journal, write_line
 from victorpy.annotation.opening import journal_of, open_page, without_collector
-from victorpy.annotation.session import CLEAR, CONFIRM, Moved, Prediction, Scope, Session, State, Undone, read_labels
+from victorpy.annotation.session import (
+    CLEAR,
+    CONFIRM,
+    LABEL_OF,
+    Change,
+    Moved,
+    Prediction,
+    Refreshed,
+    Run,
+    Scope,
+    Session,
+    State,
+    Undone,
+    fits,
+    read_labels,
+)
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.errors import AnnotationError, DataError
@@ -598,3 +614,33 @@ def test_training_refuses_files_with_unlabelled_blocks(place):
             text.replace("paragraph", "?", 1).replace("\n?\t-\t<", "\nother\t-\t<").replace("other", "?", 1),
             CONFIG.cuts,
         )
+
+
+@pytest.mark.parametrize(
+    ("runs", "after", "is_possible"),
+    [
+        ([(0, 3)], 0, True),
+        ([(0, 1), (2, 3)], 2, True),
+        ([(0, 1)], 3, False),
+        ([(0, 1)], -1, False),
+        ([(0, 4)], 0, False),
+        ([(-1, 1)], 0, False),
+        ([(1, 1)], 0, False),
+    ],
+)
+def test_changes_must_fit_the_page(runs, after, is_possible):
+    change = Change(tuple(Run(*run, "?", "p") for run in runs), 0, after, None)
+    assert fits(change, 3) == is_possible
+
+
+def test_predictions_must_fit_the_page():
+    letters = "".join(LABEL_OF)
+    assert fits(Refreshed(letters, (0.5,) * len(letters), "m"), len(letters))
+    assert not fits(Refreshed(letters, (0.5,) * len(letters), "m"), len(letters) + 1)
+    assert not fits(Refreshed("z", (0.5,), "m"), 1)
+
+
+def test_exact_limits_of_certainty():
+    session = session_of("<p>a<p>b<p>c<p>d", sure=(0.8, 0.79, 0.95, 0.94))
+    assert [session.is_uncertain(number) for number in range(4)] == [False, True, False, False]
+    assert session.most_doubtful(range(4), 9) == [0, 1, 3]
