@@ -271,6 +271,15 @@ def test_paragraphs_are_replicas_if_they_share_most_words():
     ]
 
 
+@pytest.mark.parametrize(("shared", "is_replica"), [(18, True), (17, False)])
+def test_exact_share_of_common_words(shared, is_replica):
+    words = [f"word{number}" for number in range(20)]
+    rows = [(" ".join(words), "", "", ""), (" ".join(words[:shared]), "", "", "")]
+    assert replicas(rows, detector=Paragraphs()) == [None, 0 if is_replica else None]  # 18 of 20 words are 90 %
+    short = [(" ".join(words[:count]), "", "", "") for count in (10, 10, 9, 9)]
+    assert replicas(short, detector=Paragraphs()) == [None, 0, None, None]
+
+
 def test_listings_are_one_paragraph():
     listing = "```python\na = 1\n\nb = 2\n```"
     assert list(split_paragraphs(f"One.\n\n{listing}\n\nTwo.\n")) == ["One.", listing, "Two."]
@@ -303,6 +312,20 @@ def test_listings_are_one_paragraph():
 def test_wrong_parameters_are_refused(method, setting):
     with pytest.raises(ConfigError, match=setting.partition("=")[0]):
         load_detector(method, [setting])
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "parameters"),
+    [
+        ("fingerprint", [], {"percentage": 0.4, "interval": 5}),
+        ("fingerprint", ["percentage=1", "interval=1"], {"percentage": 1.0, "interval": 1}),
+        ("paragraphs", [], {"share": 0.9, "shortest": 10}),
+        ("paragraphs", ["share=1", "shortest=1"], {"share": 1.0, "shortest": 1}),
+        ("pages", [], {}),
+    ],
+)
+def test_defaults_and_exact_limits_of_parameters(method, settings, parameters):
+    assert load_detector(method, settings).parameters() == parameters
 
 
 def test_unknown_names_are_refused():

@@ -115,7 +115,8 @@ class CleanPage:
         """Write the page in a format, such as ``markdown`` or ``docview(keywords=5)``.
 
         ``victor list formats`` shows all formats. The result contains features and metadata only if you requested them
-        when cleaning the page: ``cleaner.document(page, features=True, metadata=True)``.
+        when cleaning the page: ``cleaner.document(page, features=True, metadata=True)``. Warns if a format writes
+        metadata and the page has none.
         """
         output = find_output(format)
         if output.wants_metadata and self.metadata is None and self.by_method:
