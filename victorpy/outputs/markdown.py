@@ -350,7 +350,8 @@ def _narrow(spans: Sequence[_Span], style: str) -> list[_Span]:
         if _may_be_punctuation(context[first]) and not _is_boundary(context[first - 1]):
             first, _ = _strip(context, first, last, _is_edge)
         if _may_be_punctuation(context[last - 1]) and not _is_boundary(context[last]):
-            _, last = _strip(context, first, last, _is_edge)
+            start, stop = _strip(context, first, last, _is_edge)
+            last = stop if start < stop else first  # nothing but punctuation has no emphasis
         for text, styles in members:
             start = max(first - offset, 0)
             stop = max(last - offset, start)
