@@ -61,19 +61,28 @@ cdef inline bint is_white(unsigned char code) noexcept nogil:
     return code == 32 or 9 <= code <= 13 or 28 <= code <= 31
 
 
+cdef bint is_label(str text):
+    """Whether a text has several words or ends with a colon."""
+    return text[len(text) - 1] == u":" or len(text.split(None, 1)) > 1
+
+
 cdef bint divided(str before, str after, int tags):
     """Whether two texts without white space between them are separate words. The twin is `page.split.divides`."""
     cdef Py_ssize_t size = len(before)
     cdef Py_UCS4 last = before[size - 1], first = after[0]
-    cdef bint is_word = last.islower() and size > 1 and (<Py_UCS4>before[size - 2]).isalpha()
+    cdef Py_UCS4 second = before[size - 2] if size > 1 else u" "
+    cdef bint is_word = last.islower() and second.isalpha()
+    if last in u".!?:":
+        is_word = last != u"." or second.isdecimal() or len(before.split(None, 1)) > 1
+        is_word = is_word and second.isalnum() and len(after) > 1 and (<Py_UCS4>after[1]).islower()
     if tags != ENDS | BEGINS:
         if not is_word or not first.isupper():
             return False
-        return (tags & ENDS and len(before.split(None, 1)) > 1) or (tags & BEGINS and len(after.split(None, 1)) > 1)
+        return (tags & ENDS and is_label(before)) or (tags & BEGINS and is_label(after))
     if last.isdecimal():
         return first.isupper() and len(after) > 1 and (<Py_UCS4>after[1]).islower()
     if last == u":" or last == u"]":
-        return size > 1 and (<Py_UCS4>before[size - 2]).isalnum() and first.isupper()
+        return second.isalnum() and first.isupper()
     return is_word and (first.isupper() or first.isdecimal())
 
 

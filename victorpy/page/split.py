@@ -91,22 +91,26 @@ def divides(before: str, tags: Sequence[str], after: str) -> bool:
     """Whether the tags between two texts divide words, although there is no white space.
 
     Style sheets often set labels, credits and links apart. A capital letter or a number after them shows it. If
-    elements only end or only begin there, or only change the style, one of them must have several words, unlike a half
-    of a name.
+    elements only end or only begin there, or only change the style, one of them must have several words or a colon,
+    unlike a half of a name.
 
     >>> divides("Position", ["/span", "span"], "Forward"), divides("Java", ["b"], "Script")
     (True, False)
-    >>> divides("the bridge of Nadeschdin", ["span"], "Photo: AP")
-    True
+    >>> divides("the bridge of Nadeschdin", ["span"], "Photo: AP"), divides("Kim wrote:", ["/cite"], "Yes")
+    (True, True)
     """
     names = {tag.lstrip("/") for tag in tags}
     if not names or not names <= DIVIDING | STYLING:
         return False
     ends, begins = any(tag[0] == "/" for tag in tags), any(tag[0] != "/" for tag in tags)
     is_word = before[-1].islower() and before[-2:-1].isalpha()
+    if before[-1] in ".!?:":
+        is_sentence = before[-1] != "." or before[-2:-1].isdecimal() or len(before.split(None, 1)) > 1
+        is_word = is_sentence and before[-2:-1].isalnum() and after[1:2].islower()
     if not (ends and begins and names <= DIVIDING):
         inside = [before] * ends + [after] * begins
-        return is_word and after[0].isupper() and any(len(text.split(None, 1)) > 1 for text in inside)
+        is_label = any(text[-1] == ":" or len(text.split(None, 1)) > 1 for text in inside)
+        return is_word and after[0].isupper() and is_label
     if before[-1].isdecimal():
         return after[0].isupper() and after[1:2].islower()
     if before[-1] in ":]":
