@@ -1,13 +1,13 @@
 """Adapt the bundled model to 5, 10, 20 and 50 pages, and measure the gain on pages of other sites of the same kind.
 
-    python -m benchmarks.adaptation --data pages:DIR/forums pages:DIR/wwwxmu:hexun.com ... --rows rows.jsonl
+    python -m benchmarks.adaptation --data "a forum=pages:DIR/forums" pages:DIR/wwwxmu:hexun.com ... --rows rows.jsonl
     python -m benchmarks.adaptation --rows rows.jsonl --plot docs/images/adaptation.svg
 
-Each data set is a kind of pages; `KIND:DIR:SITE` uses one site of it. A third of the sites is used for testing, or a
-third of the pages if there is only one site. From the others, pages are taken in random order, or by uncertainty: the
-simulated annotator always labels the five pages that the current model is least sure of, as in `victor annotate --order
-uncertainty --retrain`. `victor learn` chooses by itself between the unchanged model, adaptation and training from
-scratch. General pages are the sample pages in data/, which no model was trained on.
+Each data set is a kind of pages; `KIND:DIR:SITE` uses one site of it, and `NAME=KIND:DIR` gives it a name. A third of
+the sites is used for testing, or a third of the pages if there is only one site. From the others, pages are taken in
+random order, or by uncertainty: the simulated annotator always labels the five pages that the current model is least
+sure of, as in `victor annotate --order uncertainty --retrain`. `victor learn` chooses by itself between the unchanged
+model, adaptation and training from scratch. General pages are the sample pages in data/, which no model was trained on.
 
 Results are added to --rows, so the kinds may be measured one by one. Without --data, they are only shown.
 """
@@ -39,7 +39,8 @@ from victorpy.research.gold import LabelledPage, label_page, load_gold
 
 SIZES = (5, 10, 20, 50)
 BATCH = 5  # number of pages that the simulated annotator labels before the model is adapted again
-MOST_TESTS, MOST_POOL = 30, 60
+MOST_TESTS, MOST_POOL = 60, 120
+COLUMNS = 4  # of plots in the picture
 LEAST_SPAN = 0.1  # of the axis of word F1, so that small differences look small
 
 
@@ -54,6 +55,7 @@ class Kind:
 
 def read_kind(spec: str, model: Model, seed: int) -> Kind:
     """Read the pages of a kind, and divide them by site, or by page if there is one site."""
+    name, _, spec = spec.rpartition("=")
     kind, _, rest = spec.partition(":")
     directory, _, site = rest.partition(":")
     pages = [page for page in read_dataset(kind, Path(directory), print) if site in ("", page.site)]
@@ -67,7 +69,7 @@ def read_kind(spec: str, model: Model, seed: int) -> Kind:
     tests = [page for page in pages if groups[page.name] in tested][:MOST_TESTS]
     pool = [page for page in pages if groups[page.name] not in tested][:MOST_POOL]
     labelled = ([label_page(page, spec, model.config) for page in part] for part in (pool, tests))
-    return Kind(Path(directory).name + (f", {site}" if site else ""), *labelled)
+    return Kind(name or Path(directory).name + (f", {site}" if site else ""), *labelled)
 
 
 def f1(labeller: ModelLabeller, pages: Iterable[LabelledPage]) -> list[float]:
@@ -91,7 +93,7 @@ def simulate(
         if order == "uncertainty":
             left.sort(key=lambda page: -mean_entropy(page.document, labeller.label(page.document).content))
         labelled, left = labelled + left[:BATCH], left[BATCH:]
-        if size not in SIZES and (order == "random" or size > 20):
+        if size not in SIZES and order == "random":
             continue
         began = time.process_time()
         learned = learn([page.annotated for page in labelled], model, replay=replay)
@@ -136,8 +138,8 @@ def show(rows: Sequence[dict[str, Any]]) -> str:
 def draw(rows: Sequence[dict[str, Any]], figure: Any) -> None:
     """Draw word F1 against the number of labelled pages, one plot per kind."""
     kinds = list(dict.fromkeys(row["kind"] for row in rows))
-    plots = figure.subplots(1, len(kinds), squeeze=False)[0]
-    for axes, kind in zip(plots, kinds, strict=True):
+    plots = figure.subplots(-(-len(kinds) // COLUMNS), COLUMNS, squeeze=False).ravel()
+    for axes, kind in zip(plots, kinds, strict=False):
         for order, style in (("random", "-"), ("uncertainty", "--")):
             own = [row for row in rows if (row["kind"], row["order"]) == (kind, order)]
             sizes = [0, *sorted({row["pages"] for row in own})]
@@ -146,11 +148,16 @@ def draw(rows: Sequence[dict[str, Any]], figure: Any) -> None:
             if own:
                 axes.plot(sizes, before + np.array(means), style, marker="o", markersize=3, label=order)
         low, high = axes.get_ylim()
-        axes.set_ylim(min(low, high - LEAST_SPAN), high)
+        span = max(high - low, LEAST_SPAN)
+        top = min((low + high + span) / 2, 1.005)
+        axes.set_ylim(top - span, top)
+        axes.set_xticks([0, *SIZES])
         axes.set_title(kind)
-        axes.set_xlabel("labelled pages")
-    plots[0].set_ylabel("word F1 on other pages")
-    plots[0].legend(frameon=False)
+    for axes in plots[len(kinds) :]:
+        axes.set_visible(False)
+    figure.supxlabel("labelled pages", fontsize=9)
+    figure.supylabel("word F1 on other pages", fontsize=9)
+    plots[0].legend(frameon=False, loc="lower right")
 
 
 def main() -> None:
@@ -180,7 +187,8 @@ def main() -> None:
     rows = [json.loads(line) for line in arguments.rows.read_text(encoding="utf-8").splitlines()]
     print(show(rows))
     if arguments.plot:
-        save_picture(lambda figure: draw(rows, figure), (2.4 * len({row["kind"] for row in rows}), 2.6), arguments.plot)
+        lines = -(-len({row["kind"] for row in rows}) // COLUMNS)
+        save_picture(lambda figure: draw(rows, figure), (2.4 * COLUMNS, 2.2 * lines), arguments.plot)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -187,7 +187,8 @@ def run_plan(spark: SparkSession, plan: Plan, say: Say, force: bool = False) -> 
         try:
             run.write_shards()
         finally:
-            run.save_times()
+            with suppress(Py4JError):  # if Spark has ended, its own error is more useful
+                run.save_times()
     if not run.new_counts.pages:
         say(f"{plan.output}: the run is already complete")
     summary = summarize(run.counts, run.runs)
