@@ -27,7 +27,7 @@ from victorpy.model.evidence import Keeping, best_cut, expected_f1, fit_evidence
 from victorpy.model.evidence import context as around
 from victorpy.model.evidence.context import COLUMNS as AROUND
 from victorpy.model.evidence.context import context
-from victorpy.model.evidence.cut import find_units, pool_units, visible_copies
+from victorpy.model.evidence.cut import find_units, headline_copies, pool_units, visible_copies
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
 from victorpy.model.evidence.stage import make_lexicon, sample_blocks, training_weights, without_headline
@@ -1240,6 +1240,16 @@ def test_copies_of_slides_and_for_other_screens_are_dropped(page, dropped):
     config = load_config("default")
     columns = Columns(read_document(page.format("Tea is hot, and it is old"), config), config)
     assert np.flatnonzero(visible_copies(np.ones(columns.count, dtype=bool), columns)).tolist() == dropped
+
+
+def test_copies_of_the_headline_are_dropped():
+    config = load_config("default")
+    page = "<p>My tea<h1>My tea</h1><p><a>My tea!</a><p>My tea<br>is here<table><tr><td>My tea</table><p>My tea"
+    columns = Columns(read_document(page, config), config)
+    is_kept = np.ones(columns.count, dtype=bool)
+    assert np.flatnonzero(headline_copies(is_kept, columns)).tolist() == [0, 2, 6]
+    is_kept[1] = False
+    assert not headline_copies(is_kept, columns).any()
 
 
 def test_the_heading_of_a_section_stays_above_its_subsections():

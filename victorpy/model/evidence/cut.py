@@ -41,6 +41,7 @@ TITLE_SHARE = 0.5
 """A headline has more than this share of its words in the title of the page."""
 
 _HEADLINE_LEAST = 0.03  # probability
+_NEAR_HEADLINE = 10  # blocks
 
 # A hidden block is a copy if it has this many words, and this share of its pairs is in the visible kept text.
 _FEWEST_COPIED = 20
@@ -182,7 +183,7 @@ class Keeping:
             kept |= posts(kept, page, content >= STRONG)
         kept |= headline_above(kept, content, page)
         dropped = hidden_copies(kept, page) | visible_copies(kept, page)
-        dropped |= buttons(kept, page) | profiles(kept, page)
+        dropped |= headline_copies(kept, page) | buttons(kept, page) | profiles(kept, page)
         return kept & ~dropped
 
 
@@ -423,6 +424,23 @@ def headline_above(kept: Flags, content: Floats, page: Columns) -> Flags:
     if kept[number:].any() and content[number] >= _HEADLINE_LEAST:
         result[number] = page.title_share[number] > TITLE_SHARE or page.within("h1")[number]
     return result
+
+
+def headline_copies(kept: Flags, page: Columns) -> Flags:
+    """Return the kept blocks near the headline that repeat it, such as the end of a path or the title of a picture.
+
+    The first line of a text may repeat it, too, and stays.
+    """
+    copies = np.zeros(len(kept), dtype=bool)
+    number = page.headline
+    is_headline = page.count and (page.title_share[number] > TITLE_SHARE or page.within("h1")[number])
+    if is_headline and kept[number] and page.duplicates[number] > 1:
+        near = slice(max(number - _NEAR_HEADLINE, 0), number + _NEAR_HEADLINE + 1)
+        copies[near] = kept[near] & (page._letter_group[near] == page._letter_group[number])
+        copies &= ~np.logical_or.reduce([page.within(tag) for tag in ("td", "th", "dd", "pre")])
+        copies &= page.ancestor_sums.blocks[0] == 1
+        copies[number] = False
+    return copies
 
 
 def _data_tables(page: Columns, tables: Counts) -> Counts:
