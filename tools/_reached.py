@@ -167,18 +167,18 @@ class Reached:
     def tests(self, path: str, lines: Sequence[int], names: Sequence[str]) -> list[str]:
         """Return the tests that reach lines of a file, at most `MOST_SECONDS` of them.
 
-        The tests of the same package come first, those in a file named after the module before others, and faster tests
-        before slower ones. If no test reaches the lines, they run on import. Then return the tests of lines that
+        The tests of the same package and those in a file named after the module come first, and faster tests before
+        slower ones. If no test reaches the lines, they run on import. Then return the tests of lines that
         mention a name.
         """
         reaching = self._reaching(path, lines) or set(self._mentioning(path, names))
         home = str(Path("tests", *Path(path).parts[1:2]).with_suffix("")) + "/"
 
-        def is_other(test: str) -> bool:
-            return not test.startswith((home, path))
-
         def is_unnamed(test: str) -> bool:
-            return Path(path).stem not in test.partition("::")[0]
+            return Path(path).stem not in Path(test.partition("::")[0]).stem.split("_")
+
+        def is_other(test: str) -> bool:
+            return not test.startswith((home, path)) and is_unnamed(test)
 
         chosen, total = list[str](), 0.0
         for test in sorted(reaching, key=lambda test: (is_other(test), is_unnamed(test), self.seconds[test])):

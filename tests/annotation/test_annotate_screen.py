@@ -233,7 +233,7 @@ def test_order_by_uncertainty_is_kept_in_an_index(pages):
 
 
 def test_all_of_the_help_can_be_read_in_80_columns():
-    rows = HelpView(App(Keys(), CONFIG)).body(80, 1000)
+    rows = HelpView(App(Keys(), CONFIG, None, read_only=False, retrain=False)).body(80, 1000)
     text = " ".join(" ".join(map(text_of, rows)).split())
     for group, bindings in GROUPS.items():
         assert group in text
@@ -353,6 +353,8 @@ def test_paging_through_long_paragraphs_repeats_only_a_few_lines(lines, height, 
 
 
 def test_list_ignores_escape_and_knows_no_labels(directory):
-    view = PageListView(App(Keys(), CONFIG), Pages(directory, CONFIG, None), "name")
+    view = PageListView(
+        App(Keys(), CONFIG, None, read_only=False, retrain=False), Pages(directory, CONFIG, None), "name"
+    )
     assert view.act("cancel")
     assert not view.act("label-header")

@@ -354,11 +354,12 @@ def test_torn_last_line_of_a_journal_is_ignored(place, cut):
     assert_reopens_as(place, state_of(again.session))
 
 
-def test_journal_of_another_page_is_renamed(place):
+@pytest.mark.parametrize("other", ["<p>Coffee<p>Milk", TEA.replace("Leaves.", "Coffee.")])
+def test_journal_of_another_page_is_renamed(place, other):
     labelled(place, P)
     kept = journal_of(place).read_bytes()
     place.unlink()
-    place.with_suffix(".html").write_text("<p>Coffee<p>Milk")
+    place.with_suffix(".html").write_text(other)
     again = labelled(place, model=None)
     assert "it belongs to another page; it was renamed to tea.anno.journal.old-1" in again.messages[0]
     assert (place.parent / "tea.anno.journal.old-1").read_bytes() == kept

@@ -64,7 +64,7 @@ def test_list_of_pages(tmp_path: Path) -> None:
     labelled(tmp_path / "two.anno", *[Label.OTHER] * 3)
     labelled(tmp_path / "one.anno", *[Label.OTHER] * 8)
     pages = Pages(tmp_path, CONFIG, None)
-    view = PageListView(App(Keys(), CONFIG), pages, "name")
+    view = PageListView(App(Keys(), CONFIG, None, read_only=False, retrain=False), pages, "name")
     assert view.top(80) == f" 0 of 3 pages finished │ sorted by name │ 3 not read yet │ {tmp_path}"
     while pages.unread:
         view.tick(on_top=True)
@@ -99,10 +99,14 @@ def test_list_of_pages(tmp_path: Path) -> None:
         ("progress", 0, ["two.html", "three.html", "one.html"]),
         ("name", 0, ["one.html", "three.html", "two.html"]),
     ]
+    view.cursor, view.order = 2, "progress"
+    view.sort(follow=True)
+    assert (view.cursor, view.entry.name) == (0, "two.html")
+    assert [text_of(row)[-8:] for row in view.body(40, 4)[1:]] == ["two.html", "three.h…", "one.html"]
 
 
 def test_long_name_is_cut_at_its_beginning(tmp_path: Path) -> None:
-    app = App(Keys(), CONFIG)
+    app = App(Keys(), CONFIG, None, read_only=False, retrain=False)
     app.show_page(
         OpenPage(tmp_path / "a.anno", session_of("<p>Tea"), name="a-long-name-of-a-page-in-a-deep-folder.html")
     )

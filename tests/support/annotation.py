@@ -107,7 +107,7 @@ def session_of(html, labels=None, sure=0.99, **options):
 
 
 def app_of(session, folder, keys=None):
-    app = App(keys or Keys(), CONFIG)
+    app = App(keys or Keys(), CONFIG, None, read_only=False, retrain=False)
     app.show_page(OpenPage(folder / "page.anno", session, name="page"))
     app.draw(100, 30)
     return app

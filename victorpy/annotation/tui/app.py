@@ -51,9 +51,9 @@ class App:
         self,
         keys: Keys,
         config: Config,
-        predictor: Predictor | None = None,
-        read_only: bool = False,
-        retrain: bool = False,
+        predictor: Predictor | None,
+        read_only: bool,
+        retrain: bool,
     ) -> None:
         self.keys = keys
         self.pack = True  # whether short blocks that the model is sure are noise share lines
@@ -97,7 +97,7 @@ class App:
         view.close()
         if isinstance(view, PageView) and self._list is not None:
             self._list.pages.update(self._list.entry)
-            self._list.sort()
+            self._list.sort(follow=True)
             if self._retrain:
                 self._learning.begin(self._list.pages.finished, asked=False)
 

@@ -208,7 +208,7 @@ class PageListView(ListView):
         self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)]
         self.sort(follow=False)
 
-    def sort(self, follow: bool = True) -> None:
+    def sort(self, follow: bool) -> None:
         """Sort the pages again. The cursor follows its page, or goes to the first one."""
         entry = self.entry
         self.pages.sort(self.order)
