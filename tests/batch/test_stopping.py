@@ -23,6 +23,7 @@ from victorpy.batch.local.logs import Log, Segment, Stretch, log_length, piece_c
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.local.signals import Stopped, check_signals, stopping_signals, waiting
 from victorpy.batch.plan import Dedup, Plan
+from victorpy.batch.store import Store
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.document import Label, Labelling
@@ -78,6 +79,32 @@ def run(inputs, out, to, act=None, at=-1, write=None, **options):
 
 def signal_myself(number=signal.SIGTERM):
     os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize(
+    ("left", "is_kept"),
+    [("", False), ("part", True), (".segments/1.log", True), (".segments/1.spill", True), (".previous/part", True)],
+)
+def test_only_a_run_that_has_written_nothing_gives_its_directory_back(tmp_path, left, is_kept):
+    store = Store(tmp_path / "out", {})
+    store.begin({})
+    if left:
+        write_files(tmp_path / "out", {left: "x"})
+    store.parts += [left] if left == "part" else []
+    store.give_back()
+    store.close()
+    assert (tmp_path / "out").exists() == is_kept
+
+
+def test_resumed_run_keeps_its_directory(tmp_path):
+    for begins in (True, False):
+        store = Store(tmp_path / "out", {})
+        if begins:
+            store.begin({})
+        else:
+            store.give_back()
+        store.close()
+    assert (tmp_path / "out" / "manifest.jsonl").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
