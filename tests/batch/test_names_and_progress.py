@@ -135,6 +135,22 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere():
     assert show_progress(True, count=1, every_page=True)[1] == ""
 
 
+@pytest.mark.parametrize(
+    ("total", "every_page", "line"),
+    [
+        (51, True, "clean: reading 51 pages\n"),
+        (50, True, ""),
+        (2, False, "clean: reading 2 pages\n"),
+        (1, False, "clean: reading 1 page\n"),
+        (None, False, ""),
+    ],
+)
+def test_start_is_reported_unless_there_are_few_pages(total, every_page, line):
+    stream = io.StringIO()
+    Progress(stream, total, every_page=every_page).start()
+    assert stream.getvalue() == line
+
+
 def test_progress_in_bytes_includes_earlier_runs():
     stream = Terminal()
     progress = Progress(stream, 9_000_000, in_bytes=True, interval=0.0)
@@ -172,6 +188,9 @@ def test_clean_record_returns_a_row():
     assert (row["status"], row["url"]) == ("kept", url(1))
     assert row == victorpy.clean_record({"url": url(1), "html": page(1), "name": url(1)})
     assert json.loads(json.dumps(row)) == row
+    own_address = "<link rel=canonical href=http://www.tea.example/hot>"
+    row = victorpy.clean_record({"html": own_address + page(1).decode()})
+    assert (row["url"], row["host"]) == ("http://www.tea.example/hot", "www.tea.example")
     failure = victorpy.clean_record({"html": bytes(range(256)) * 20})
     assert (failure["status"], failure["kind"]) == ("failed", "decode")
 

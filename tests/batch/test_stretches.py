@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from support.batchpages import page, response, url, write_warc
+from support.batchpages import page, response, url, warc_record, write_warc
 
 from victorpy.batch.inputs import find_files, group_files
 from victorpy.batch.local import stretches
@@ -19,7 +19,9 @@ def job(tmp_path):
     """A function that makes the job of a stretch: two archives with five pages each, three pages per stretch."""
     pytest.importorskip("fastwarc")
     for name in "ab":
-        write_warc(tmp_path / f"{name}.warc", [response(url(number), page(number)) for number in range(5)])
+        records = [response(url(number), page(number)) for number in range(5)]
+        note = warc_record("metadata", url(9), bytes(400_000), "text/plain")  # longer than what is read at once
+        write_warc(tmp_path / f"{name}.warc", [*records, note])
     plan = Plan(inputs=(str(tmp_path),), output=tmp_path / "out", to="jsonl", method=Method("everything"))
     start_worker(plan, is_guarded=False)
     (group,) = group_files(find_files(plan.inputs), 3)

@@ -409,7 +409,7 @@ class Wanted:
         places = {record.origin.source: record.place for record in self.failed}
         return [InputFile(Path(source), place, source) for source, place in places.items()]
 
-    def read(self, file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
+    def read(self, file: InputFile, options: ReadOptions, start: int) -> Iterator[Record]:
         """Read the wanted records of a file. Those that no longer exist become failed records."""
         source = str(file.path)
         rest = max(self.rests.get(source, _NEVER), start)

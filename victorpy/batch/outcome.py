@@ -252,7 +252,7 @@ def clean_record(
         position = str(record.get("position"))
         origin = Origin(str(record.get("source") or ""), int(position) if position.isdecimal() else 0)
         name = str(record.get("name") or record.get("url") or "")
-        record = replace(field_record(fields, origin, ReadOptions()), name=name)
+        record = replace(field_record(fields, origin, ReadOptions(), reached=0), name=name)
     return row(record, pages.clean(record), pages.output.columns)
 
 

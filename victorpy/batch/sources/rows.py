@@ -24,7 +24,7 @@ _MOST_EXPANSION = 100
 """A row group above `_LARGE_GROUP` bytes is a bomb if it is this many times larger than its file."""
 
 
-def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int = 0) -> Record:
+def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int) -> Record:
     """Return the record of a row."""
     row = fields if isinstance(fields, dict) else {}
     page = row.get(options.html_field)
