@@ -220,7 +220,7 @@ def _work(gold: CleanPage, prediction: Prediction | None, config: Config) -> Per
     session = Session(gold.document, prediction, block_level=config.cuts.block_level)
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal.begin(Path(folder) / "journal", session)
-        app = App(Keys(), config)
+        app = App(Keys(), config, None, read_only=False, retrain=False)
         app.show_page(OpenPage(Path(folder) / "page.anno", session, journal))
         person = Person(app, gold.labels)
         person.work()
@@ -278,7 +278,7 @@ def measure_redraw() -> None:
         session.pattern = "page 77"
         with tempfile.TemporaryDirectory() as folder:
             journal = Journal.begin(Path(folder) / "journal", session)
-            app = App(Keys(), config, predictor)
+            app = App(Keys(), config, predictor, read_only=False, retrain=False)
             app.show_page(OpenPage(Path(folder) / "page.anno", session, journal))
             times = []
             canvas_of(app.draw(WIDTH, HEIGHT)[0], WIDTH)

@@ -182,7 +182,7 @@ def _groups(plan: Plan, rows: Iterator[dict[str, Any]], directory: Path) -> Iter
 
 def _row_record(options: ReadOptions, fields: dict[str, Any]) -> Record:
     origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0))
-    return field_record(fields, origin, options)
+    return field_record(fields, origin, options, reached=0)
 
 
 def _run_groups(
