@@ -23,11 +23,11 @@ from victorpy.cleaner import read_document
 from victorpy.columns import Columns
 from victorpy.config import read_config
 from victorpy.errors import TemplateError, install_command
-from victorpy.model.evidence import Keeping, best_cut, expected_f1, fit_evidence
+from victorpy.model.evidence import Keeping, best_cut, cut, expected_f1, fit_evidence, probabilities
 from victorpy.model.evidence import context as around
 from victorpy.model.evidence.context import COLUMNS as AROUND
 from victorpy.model.evidence.context import context
-from victorpy.model.evidence.cut import find_units, headline_copies, pool_units, visible_copies
+from victorpy.model.evidence.cut import find_units, headline_copies, pool_alike, pool_units, visible_copies
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
 from victorpy.model.evidence.stage import make_lexicon, sample_blocks, training_weights, without_headline
@@ -1136,6 +1136,19 @@ def test_units_are_kept_or_dropped_as_a_whole(page, units):
     assert all(kept[first:stop].all() or not kept[first:stop].any() for first, stop in units)
 
 
+def test_blocks_that_look_alike_share_their_evidence():
+    config = load_config("default")
+    columns = Columns(read_document("<p>a<p>b<ul><li>c<li>d<li>e</ul><h1>f", config), config)
+    pooled = pool_alike(probabilities(np.array([1.0, 3.0, -2.0, -2.0, -2.0, 5.0])), columns)
+    assert np.log(pooled / (1 - pooled)) == pytest.approx([1.5, 2.5, -2, -2, -2, 5])  # a variance of 1 halves distances
+    assert np.isfinite(pool_alike(np.array([0.0, 1.0, 0.0, 1.0, 0.5, 1.0]), columns)).all()
+    records = Columns(
+        read_document("<div><p>a</div>" * 2 + "<h1>Tea</h1>" + "<ul><li>c d e f</ul>" * 5, config), config
+    )
+    content = np.array([0.1, 0.1, 0.9, 0.7, 0.3, 0.7, 0.7, 0.3])
+    assert np.flatnonzero(Keeping().kept(content, records)).tolist() == [2, 3, 4, 5, 6, 7]
+
+
 WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for ages in many places of the world"
 
 
@@ -1179,7 +1192,8 @@ WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for age
         ("<title>Tea pot</title><h2>Tea cup</h2><p>by me<p>tea is hot<p>x<p>y", [0.03, 0.01, 0.9, 0.01, 0.01], [2]),
     ],
 )
-def test_listings_short_pages_headlines_and_hidden_copies(page, probabilities, expected):
+def test_listings_short_pages_headlines_and_hidden_copies(page, probabilities, expected, monkeypatch):
+    monkeypatch.setattr(cut, "pool_alike", lambda content, page: content)  # most blocks of these pages look alike
     config = load_config("default")
     kept = Keeping.of(config).kept(np.array(probabilities), Columns(read_document(page, config), config))
     assert np.flatnonzero(kept).tolist() == expected
@@ -1272,7 +1286,8 @@ def test_the_heading_of_a_section_stays_above_its_subsections():
         ("<h2>Tea {}</h2><p>Buy " + "now " * 30 + "<p>{}", False),  # most of it is dropped
     ],
 )
-def test_sections_keep_their_headings(section, added):
+def test_sections_keep_their_headings(section, added, monkeypatch):
+    monkeypatch.setattr(cut, "pool_alike", lambda content, page: content)  # the headings look alike
     config = load_config("default")
     text = "Tea is hot, and it is old, and it is drunk all over the world, with milk or without it, day after day"
     sections = "".join(section.format(number, text) for number in range(3))

@@ -3,7 +3,8 @@
 Which words of a page are content is unknown, but their expected number is the sum of each block's words times its
 probability. The blocks to keep maximise the F-measure of these expected counts. The maximum is the page's confidence.
 
-Units, such as listings and data tables, are kept as a whole or not at all: a table with gaps is worse than no table.
+Blocks that look alike, such as the records of a list, share their evidence. Units, such as listings and data tables,
+are kept as a whole or not at all: a table with gaps is worse than no table.
 Then headings directly above kept text, the headline, and formulas, tables and boxes between kept blocks are added.
 Their few words hardly count, but readers miss them. In a thread, all posts are added. Hidden copies of kept text and
 links such as "Skip to content" and "Share" are dropped.
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from victorpy.base.variables import FAVORS
+from victorpy.base.words import simple_words
 from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.columns.elements import running_total
 from victorpy.config import Config
@@ -168,7 +170,7 @@ class Keeping:
             # A page unlike the training pages, such as a very short page, is judged relative to its best block.
             best = float(content.max(initial=0.0))
             return content >= (self.threshold * best if best > LEAST_PROBABLE else float("inf"))
-        content = pool_units(content, page)
+        content = pool_units(pool_alike(content, page), page)
         cut, expected = best_cut(content, block_weights(page), BETA[self.favor])
         least = self.empty_below if page.count >= FEWEST_BLOCKS else min(self.empty_below, LEAST_PROBABLE)
         if self.favor != "recall" and expected < least:
@@ -187,14 +189,30 @@ class Keeping:
         return kept & ~dropped
 
 
+def pool_alike(content: Floats, page: Columns) -> Floats:
+    """Move the log-odds of blocks that look alike towards their mean, and the further the less they differ.
+
+    On a new kind of page, the model often recognises only some of the records of a list.
+    """
+    look, log_odds = page.look, _log_odds(content)
+    count = np.bincount(look)[look]
+    mean = np.bincount(look, log_odds)[look] / count
+    variance = np.bincount(look, (log_odds - mean) ** 2)[look] / count
+    return probabilities(log_odds + (mean - log_odds) / (1 + variance))
+
+
+def _log_odds(content: Floats) -> Floats:
+    clipped = np.clip(content, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(clipped / (1 - clipped)))
+
+
 def pool_units(content: Floats, page: Columns) -> Floats:
     """Give all blocks of a unit the same probability, from the mean of their log-odds, weighted by words."""
     first, stop = find_units(page)
     if not len(first):
         return content
     weight = block_weights(page)
-    clipped = np.clip(content, 1e-6, 1 - 1e-6)
-    sums, weights = running_total(weight * np.log(clipped / (1 - clipped))), running_total(weight)
+    sums, weights = running_total(weight * _log_odds(content)), running_total(weight)
     means = probabilities((sums[stop] - sums[first]) / (weights[stop] - weights[first]))
     pooled = content.copy()
     for begin, end, mean in zip(first.tolist(), stop.tolist(), means.tolist(), strict=True):
@@ -440,6 +458,9 @@ def headline_copies(kept: Flags, page: Columns) -> Flags:
         copies &= ~np.logical_or.reduce([page.within(tag) for tag in ("td", "th", "dd", "pre")])
         copies &= page.ancestor_sums.blocks[0] == 1
         copies[number] = False
+        headline = simple_words(page.texts[number])
+        for other in np.flatnonzero(copies).tolist():  # the groups ignore numbers
+            copies[other] = simple_words(page.texts[other]) == headline
     return copies
 
 
