@@ -52,8 +52,14 @@ from victorpy.spark.task import Form, Work, find_units
 KINDS = ("parquet", "jsonl", "jsonl.gz")
 """Kinds of output."""
 
-_SESSION = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64", "spark.ui.showConsoleProgress": "false"}
-"""Default settings. Pages are large, so a batch contains few of them."""
+_SESSION = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+    "spark.sql.parquet.enableVectorizedReader": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+"""Default settings. Pages are large, so a batch contains few of them, and tables are read row by row."""
+_SMALL_GROUPS = {"compression": "zstd", "parquet.block.size": "16000000"}
+"""Options of temporary tables. A reader holds a row group in memory."""
 
 # Names in the output directory. Readers of tables leave out names that begin with an underscore.
 LIST_OF_FAILED = "_failed.jsonl"
@@ -108,7 +114,7 @@ def in_one_line(what: str) -> Iterator[None]:
     """Report a Spark error in one line, without Java stack frames."""
     try:
         yield
-    except (Py4JError, PySparkException) as error:
+    except (Py4JError, PySparkException, ConnectionError) as error:
         java = getattr(error, "java_exception", None)
         words = str(java.getMessage() or java.toString() if java is not None else error).strip()
         raise VictorError(f"{what}: {words.partition(chr(10))[0]}") from error
@@ -187,7 +193,7 @@ def run_plan(spark: SparkSession, plan: Plan, say: Say, force: bool = False) -> 
         try:
             run.write_shards()
         finally:
-            with suppress(Py4JError):  # if Spark has ended, its own error is more useful
+            with suppress(Py4JError, ConnectionError):  # if Spark has ended, its own error is more useful
                 run.save_times()
     if not run.new_counts.pages:
         say(f"{plan.output}: the run is already complete")
@@ -329,7 +335,8 @@ class _Run:
         if self.store.exists(f"{_SITES}/{name}/_SUCCESS"):
             return False
         grouped = _group(self._unit_frame(name), self.work).withColumn("bucket", bucket)
-        grouped.write.partitionBy("bucket").mode("overwrite").parquet(self.store.path(f"{_SITES}/{name}"))
+        writer = grouped.write.partitionBy("bucket").mode("overwrite").options(**_SMALL_GROUPS)
+        writer.parquet(self.store.path(f"{_SITES}/{name}"))
         return True
 
     def _write_cleaned(self, name: str) -> bool:
@@ -343,7 +350,7 @@ class _Run:
             cleaned = _clean_grouped(grouped, self.work)
         else:
             cleaned = _map(self._unit_frame(name), task.clean_pages, self.work)
-        cleaned.write.mode("overwrite").option("compression", "zstd").parquet(self.store.path(f"{_CLEANED}/{name}"))
+        cleaned.write.mode("overwrite").options(**_SMALL_GROUPS).parquet(self.store.path(f"{_CLEANED}/{name}"))
         return True
 
     def _decide(self, dedup: Dedup) -> None:
