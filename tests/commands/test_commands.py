@@ -328,6 +328,7 @@ def test_pages_without_content_are_reported_and_written_empty(model, tmp_path):
         ([PAGE, OTHER_PAGE, "--format", "html", "-o", "out.txt"], "is a file; several pages need an output directory"),
         ([PAGE, PAGE, "--format", "html", "-o", "one.html"], "need an output directory, such as one.html/"),
         ([PAGE, "-o", "tea.txt.gz"], "texts are not compressed; choose a name without .gz"),
+        ([PAGE, "--part", "1/2", "-o", "out"], "--part cannot write a folder of texts"),
         ([PAGE, "-o", "tea.docx"], "no format writes .docx files; choose another name, such as tea.md"),
         ([PAGE, "-o", "/dev/null/x/y.txt"], "/dev/null"),
         ([PAGE, "-o", "out.txt/y.txt"], "out.txt: this is a file, not a directory"),
@@ -745,9 +746,11 @@ def test_victor_lists_its_commands_and_shows_its_version():
     for arguments, words in (
         ([], b"commands:\n  agree "),
         (["claen"], b"no command 'claen' (did you mean 'clean'?)"),
+        (["clean", "--formt", "html", "x.html"], b"unknown option '--formt' (did you mean '--format'?)"),
+        (["evaluate"], b"the following arguments are required: -d/--data"),
         (["spark-clean", "--formt=html"], b"unknown option '--formt' (did you mean '--format'?)"),
     ):
-        ended = victor_process(*arguments)
+        ended = victor(*arguments)
         assert ended.returncode == 2
         assert words in ended.stderr
 
