@@ -1258,7 +1258,7 @@ def test_copies_of_slides_and_for_other_screens_are_dropped(page, dropped):
 
 def test_copies_of_the_headline_are_dropped():
     config = load_config("default")
-    page = "<p>My tea<h1>My tea</h1><p><a>My tea!</a><p>My tea<br>is here<table><tr><td>My tea</table><p>My tea"
+    page = "<p>My tea<h1>My tea</h1><p><a>My tea!</a><p>My tea<br>x<table><tr><td>My tea</table><p>My tea<p>My tea 5"
     columns = Columns(read_document(page, config), config)
     is_kept = np.ones(columns.count, dtype=bool)
     assert np.flatnonzero(headline_copies(is_kept, columns)).tolist() == [0, 2, 6]

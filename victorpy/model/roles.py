@@ -30,6 +30,7 @@ from victorpy.page.sections import sections
 
 _CLOSE = 3  # levels, or blocks
 _BYLINE_WORDS, _DATE_WORDS = 12, 8
+_LONGEST_BYLINE = 20  # words of a byline with an author and a date
 _BEFORE_HEADLINE, _AFTER_HEADLINE = 3, 10  # blocks between which a byline is expected
 _FIGURE_WORDS = 40  # of a figure, beside those of its caption
 _FEWEST_WORDS = 30  # of a text that can have comments
@@ -162,11 +163,13 @@ def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None) -> 
     stop = headline + 1 + min(int(texts[0]), _AFTER_HEADLINE - 1)
     near = np.arange(max(headline - _BEFORE_HEADLINE, 0), stop)
     words = page.words[near]
-    near = near[(near != headline) & (words <= _BYLINE_WORDS) & (words > 0)]
+    near = near[(near != headline) & (words <= _LONGEST_BYLINE) & (words > 0)]
     near = near if blocks is None else near[blocks[near]]
     if not len(near):
         return result
     result[near] = _is_byline(page, near)
+    long = near[page.words[near] > _BYLINE_WORDS]
+    result[long] = text_marks(page, "by", long) & text_marks(page, "date", long)
     return result
 
 

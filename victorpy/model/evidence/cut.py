@@ -43,7 +43,7 @@ TITLE_SHARE = 0.5
 """A headline has more than this share of its words in the title of the page."""
 
 _HEADLINE_LEAST = 0.03  # probability
-_NEAR_HEADLINE = 10  # blocks
+_NEAR_HEADLINE = 6  # kept blocks
 
 # A hidden block is a copy if it has this many words, and this share of its pairs is in the visible kept text.
 _FEWEST_COPIED = 20
@@ -453,8 +453,12 @@ def headline_copies(kept: Flags, page: Columns) -> Flags:
     number = page.headline
     is_headline = page.count and (page.title_share[number] > TITLE_SHARE or page.within("h1")[number])
     if is_headline and kept[number] and page.duplicates[number] > 1:
-        near = slice(max(number - _NEAR_HEADLINE, 0), number + _NEAR_HEADLINE + 1)
-        copies[near] = kept[near] & (page._letter_group[near] == page._letter_group[number])
+        blocks = np.flatnonzero(kept)
+        place = int(np.searchsorted(blocks, number))
+        near = blocks[max(place - _NEAR_HEADLINE, 0) : place + _NEAR_HEADLINE + 1]
+        digits = [[c for c in page.texts[block] if c.isdecimal()] for block in (number, *near.tolist())]
+        is_copy = page._letter_group[near] == page._letter_group[number]
+        copies[near] = is_copy & [other == digits[0] for other in digits[1:]]
         copies &= ~np.logical_or.reduce([page.within(tag) for tag in ("td", "th", "dd", "pre")])
         copies &= page.ancestor_sums.blocks[0] == 1
         copies[number] = False
