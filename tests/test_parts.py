@@ -250,6 +250,9 @@ def test_two_comments_have_their_authors_and_dates(cleaner, one, two):
         ("<h2>3 Comments</h2><div>Nice</div><h2>More</h2><p>Tea is wet.", "Tea is hot.\n\nMore\n\nTea is wet.\n"),
         ("<h2>See also</h2><h3>Milk</h3><p>Tea is wet.", "Tea is hot.\n\nSee also\n\nMilk\n\nTea is wet.\n"),
         ("<h2>Sources</h2><ul><li><a href=/a>Milk</a></ul>", "Tea is hot.\n\nSources\n"),
+        ("<p>Related posts<ul><li><a href=/a>Milk</a></ul>", "Tea is hot.\n"),
+        ("<p>Browse these pages:<ul><li><a href=/a>Milk</a></ul>", "Tea is hot.\n"),
+        ("<p>Tea is wet:", "Tea is hot.\n\nTea is wet:\n"),
     ],
 )
 def test_headings_of_dropped_links_and_comments_are_dropped(html, text):
@@ -281,6 +284,19 @@ def test_captions_are_added_with_their_images(everything):
     assert "tea.jpg" not in page.to("markdown")
     added = choose_parts(page, Parts.of(include="captions")).to("markdown")
     assert "/tea.jpg)\n\nA cup of green tea" in added
+
+
+def test_long_bylines_have_an_author_and_a_date():
+    byline = "Posted by Ann on Friday January 12, 2024 @11:40AM from the pros-and-cons department"
+    html = f"<title>Tea</title><h1>Tea</h1><p class=x>{{}}</p><p>{TEXT} {TEXT}</p>"
+    labels = (Label.HEADER, Label.PARAGRAPH, Label.PARAGRAPH)
+    for line, is_kept in (
+        (byline, False),
+        (byline.replace("January 12, 2024 @11:40AM", "in the very early morning"), True),
+    ):
+        document = read_document(html.format(line), load_config("default"))
+        cleaned = drop_by_default(CleanPage(document, labels, by_method=True), Parts())
+        assert (line in cleaned.text) == is_kept
 
 
 def test_prices_and_ratings_are_no_bylines(cleaner):

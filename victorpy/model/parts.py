@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -58,6 +59,7 @@ LEFT_OUT = frozenset(["images", "links", "formatting", "captions", "notes"])
 HEADLINES = ("always", "never", "model")
 """Values of `headline`."""
 
+_LONE_WORDS = 8  # of a text at the end of the page that has lost its list
 _AFTER_CONTENT = 12  # blocks after the last kept block that may be tags
 _BUTTON = re.compile(
     r"[^\w+]*(?:reply|report|like|share|permalink|edit|quote|flag|(?:log|sign) in\b.*|antworten|melden|répondre|"
@@ -157,16 +159,25 @@ def drop_by_default(
 
 
 def _lone_headings(page: CleanPage, dropped: Collection[int]) -> Iterator[int]:
-    """Yield headings of links and comments that are at the end, or above a heading of the same or a higher level."""
+    """Yield headings of links and comments that are at the end, or above a heading of the same or a higher level.
+
+    At the end, a short text is such a heading whatever its label is, and so is one with a colon if a list was dropped.
+    """
     labels, texts = page.labels, page.document.texts
     kept = [number for number, label in enumerate(labels) if label is not Label.OTHER and number not in dropped]
-    for number, following in zip(kept, [*kept[1:], -1], strict=True):
-        is_lone = labels[number] is Label.HEADER and (following < 0 or labels[following] is Label.HEADER)
+    for number, following in pairwise(kept):
+        is_lone = labels[number] is Label.HEADER and labels[following] is Label.HEADER
         if is_lone and _LONE_HEADING.match(texts[number]):
-            blocks = page.document.select([number, following] if following >= 0 else [number])
+            blocks = page.document.select([number, following])
             levels = [Segment(Label.HEADER, (block,)).heading_level for block in blocks]
-            if levels[-1] <= levels[0]:
+            if levels[1] <= levels[0]:
                 yield number
+    last = kept[-1] if kept else 0
+    is_short = len(texts[last].split()) <= _LONE_WORDS
+    is_open = texts[last].endswith(":") and last + 1 < len(texts)
+    is_heading = _LONE_HEADING.match(texts[last]) and (is_short or labels[last] is Label.HEADER)
+    if len(kept) > 1 and (is_heading or (is_short and is_open)):
+        yield last
 
 
 def choose_parts(
