@@ -26,6 +26,7 @@ _DECORATION = re.compile(
 _ICON = re.compile(r"(?:\w+[ -]){0,2}icon", re.IGNORECASE)  # an alternative text
 _SIZE = re.compile(r"\s*([0-9]{1,6})(?:px)?\s*")
 _MIN_SIDE = 48
+_MAX_LINE = 10  # pixels of the shorter side of a line or a spacer
 _MAX_DROPPED_WORDS = 12
 _MAX_LEVELS = 4
 _MAX_ADDRESS = 2_000
@@ -152,7 +153,7 @@ def _image(element: int, document: Document) -> Image | None:
     names = f"{attributes.get('class', '')} {address.rpartition('?')[0] or address}".lower()
     sides = [int(size[1]) for name in ("width", "height") if (size := _SIZE.fullmatch(attributes.get(name, "")))]
     is_icon = _DECORATION.search(names) or _ICON.fullmatch(attributes.get("alt", "").strip())
-    if is_icon or (sides and (max(sides) < _MIN_SIDE or min(sides) <= 2)):
+    if is_icon or (sides and (max(sides) < _MIN_SIDE or min(sides) <= _MAX_LINE)):
         return None
     safe = safe_link(address, document.base_url)
     if not safe.startswith(("http:", "https:")) and (document.base_url or ":" in safe):
