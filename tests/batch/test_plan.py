@@ -11,7 +11,7 @@ import pytest
 from victorpy import Cleaner
 from victorpy.batch import plan as plan_module
 from victorpy.batch.local.run import run_plan
-from victorpy.batch.plan import Dedup, Limits, Plan
+from victorpy.batch.plan import Dedup, Filters, Limits, Plan
 from victorpy.batch.sources import ReadOptions
 from victorpy.commands import Arguments, Parser, _names_many_pages, clean
 from victorpy.commands._shared import plan_of
@@ -85,11 +85,17 @@ def test_model_is_identified_by_its_content():
         (Plan(method=Method(parameters=("t=1",))), "`param` t=1 needs a `method`"),
         (Plan(method=Method("sst", favor="recall")), "`favor` needs probabilities, which the method sst"),
         (Plan(dedup=Dedup("pags")), "did you mean 'pages'"),
+        (Plan(filters=Filters(languages=("en", "xx"))), "unknown language 'xx'"),
+        (Plan(filters=Filters(min_confidence=0.5), method=Method("everything")), "a minimum confidence needs a model"),
     ],
 )
 def test_mistakes_are_reported_before_the_run(plan, words):
     with pytest.raises((ConfigError, VictorError), match=words):
         plan.check()
+
+
+def test_filters_that_are_right_are_accepted():
+    Plan(filters=Filters(min_words=3, min_confidence=0.5, languages=("en", "de"))).check()
 
 
 def test_model_is_loaded_once_per_process(monkeypatch):
