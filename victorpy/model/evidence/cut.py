@@ -456,9 +456,7 @@ def headline_copies(kept: Flags, page: Columns) -> Flags:
         blocks = np.flatnonzero(kept)
         place = int(np.searchsorted(blocks, number))
         near = blocks[max(place - _NEAR_HEADLINE, 0) : place + _NEAR_HEADLINE + 1]
-        digits = [[c for c in page.texts[block] if c.isdecimal()] for block in (number, *near.tolist())]
-        is_copy = page._letter_group[near] == page._letter_group[number]
-        copies[near] = is_copy & [other == digits[0] for other in digits[1:]]
+        copies[near] = page._letter_group[near] == page._letter_group[number]
         copies &= ~np.logical_or.reduce([page.within(tag) for tag in ("td", "th", "dd", "pre")])
         copies &= page.ancestor_sums.blocks[0] == 1
         copies[number] = False
