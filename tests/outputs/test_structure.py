@@ -463,6 +463,7 @@ def test_structure_takes_linear_time(html, format):
         ("<p>Hot.<sup><a href='#n2'>1</a></sup><ol><li id=n2>Tea.</ol>", "Hot.[<sup>1</sup>](#n2)\n\nTea."),
         ("<ol><li id=a><a href='#r'>^</a> Tea</ol>", "Tea"),
         ("<p>Tea <a href='#r'>↩︎</a>", "Tea"),
+        ("<p>Tea <a href='#r'>[§]</a>", "Tea"),
         ("<p><a href='#r'>↑</a>", "[↑](#r)"),
     ],
 )

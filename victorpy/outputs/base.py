@@ -315,13 +315,13 @@ class KeptBlocks:
 
 
 def _without_link_signs(block: Block, document: Document) -> Block:
-    """Remove links to a heading itself, to an editor, and from a note back to the text.
+    """Remove links to a heading or a paragraph itself, to an editor, and from a note back to the text.
 
     A block that is only a link to an editor or a sign of a heading becomes empty; others keep at least one link.
     """
     is_heading = not HEADINGS.isdisjoint(block.containers)
     text = block.text
-    if not is_heading and not text.endswith(LINK_SIGNS) and not text.startswith(("^", "↑", "[")):
+    if not is_heading and not text.rstrip("]").endswith(LINK_SIGNS) and not text.startswith(("^", "↑", "[")):
         return block
     elements = document.elements
     stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
@@ -337,7 +337,7 @@ def _without_link_signs(block: Block, document: Document) -> Block:
         around = document.attributes_of(elements.parent[piece.element]).get("class", "")
         names = f"{name} {document.attributes_of(piece.element).get('class', '')} {around}"
         sign = text[piece.start : stop].strip()
-        is_own_sign = not any(map(str.isalnum, sign)) if is_heading else sign in _BACK_SIGNS
+        is_own_sign = not any(map(str.isalnum, sign)) if is_heading else sign != "#" and sign.strip("[]") in LINK_SIGNS
         is_sign = "#" in href and (is_own_sign or _PERMALINK.search(name))
         is_edit_link = _EDIT_LINK.search(names) is not None
         is_editor = is_editor and is_edit_link

@@ -17,7 +17,7 @@ from victorpy.outputs.offsets import find_offsets
 from victorpy.outputs.tables import INVISIBLE, find_tables, parts, tidy_text
 
 _native = native.load("text")
-_SIGNS = "".join(LINK_SIGNS) + "["
+_SIGNS = "".join(LINK_SIGNS) + "[]"
 
 _CLEANEVAL_TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 
