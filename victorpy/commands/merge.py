@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: Arguments) -> int:
     _shared.check_written("--summary", arguments.summary)
     summary = merge_splits(arguments.output)
-    _shared.write_summary(arguments.summary, summary)
+    _shared.write_summary(arguments, summary)
     if not arguments.quiet:
         print(summary_table(summary), file=sys.stderr)
     return EXIT_FAILED if summary["failed"] else 0
