@@ -43,6 +43,7 @@ _BESIDE_PROFILE = re.compile(
     re.IGNORECASE,
 )
 _ADDED_LINE = re.compile(r"code: ?select all|last edited(?: by\b.{0,80}|: .{0,30})", re.IGNORECASE)
+_LAST_LETTERS, _FIRST_LETTERS = "0123456789.,kK-", "cClLR"  # of fields and of other lines
 _FEWEST_FIELDS = 3
 _BESIDE = 3  # blocks
 _LONGEST_FIELD = 20  # words
@@ -53,12 +54,14 @@ def profiles(kept: Flags, page: Columns) -> Flags:
     found = np.zeros(len(kept), dtype=bool)
     short = np.flatnonzero(kept & (page.words <= _LONGEST_FIELD)).tolist()
     texts = page.texts
-    fields = [number for number in short if _PROFILE.fullmatch(texts[number])]
-    is_copy = page.duplicates >= _FEWEST_FIELDS
+    ending = [number for number in short if texts[number][-1:] in _LAST_LETTERS]
+    beginning = [number for number in short if texts[number][:1] in _FIRST_LETTERS]
+    fields = [number for number in ending if _PROFILE.fullmatch(texts[number])]
     added = [
         number
-        for number in short
-        if _ADDED_LINE.fullmatch(texts[number]) or (is_copy[number] and texts[number].startswith("Re: "))
+        for number in beginning
+        if _ADDED_LINE.fullmatch(texts[number])
+        or (texts[number].startswith("Re: ") and page.duplicates[number] >= _FEWEST_FIELDS)
     ]
     if len(fields) >= _FEWEST_FIELDS:
         found[fields] = True
