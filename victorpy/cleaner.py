@@ -27,16 +27,17 @@ from victorpy.page.parse import Tree, parse_whole, prune
 from victorpy.page.sections import MOST_BLOCKS
 from victorpy.page.split import split
 
-BUILT_BY_SCRIPTS = "the page has almost no text; scripts seem to build it, so save it in a browser and clean that file"
-"""Loss of a page from which nothing was kept because its text is missing."""
-_SHELL_CONFIDENCE = 0.4
-"""Factor for the confidence of such a page. Four of ten such pages in WCXB's development set have no content."""
-_SHELL_BYTES, _SHELL_SHARE, _SHELL_NOTE = 500, 0.01, 300
-"""Least size of such a page, maximum share of its text, and maximum length of a text that asks for JavaScript."""
-
 if TYPE_CHECKING:
     from victorpy.description.record import DocView
     from victorpy.outputs.layout import Layout
+
+BUILT_BY_SCRIPTS = "the page has almost no text; scripts seem to build it, so save it in a browser and clean that file"
+"""Loss of a page from which nothing was kept because its text is missing."""
+
+_SHELL_CONFIDENCE = 0.4  # factor: four of ten such pages in WCXB's development set have no content
+_SHELL_BYTES = 500  # minimum size of such a page
+_SHELL_SHARE = 0.01  # maximum share of its text
+_SHELL_NOTE = 300  # maximum length of a text that asks for JavaScript
 
 
 def read_document(

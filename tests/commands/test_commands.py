@@ -255,7 +255,7 @@ def test_pipe_as_output_waits_for_a_reader(tmp_path):
     reader.join()
     assert messages == [f"{tmp_path}/pipe is a pipe; waiting for a program that reads it"]
     waiting = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    with open_output(tmp_path / "pipe", read) as file:  # there is a reader, so nothing is said
+    with open_output(tmp_path / "pipe", read) as file:  # a program reads it, so there is no message
         file.write("more")
     assert (received, os.read(waiting, 9), len(messages)) == (["tea"], b"more", 1)
     os.close(waiting)

@@ -361,7 +361,7 @@ def merge_splits(directory: Path) -> dict[str, Any]:
     return {**merged.counts.as_dict(), **sum_runs(runs)}
 
 
-def summarize(counts: Counts, runs: list[dict[str, Any]]) -> dict[str, Any]:
+def summarise(counts: Counts, runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the counts and times of all runs, and those of the last run under other names."""
     of_now = {f"{name}-now": runs[-1][name] for name in ("pages", "bytes", "seconds", "cpu")}
     return {**counts.as_dict(), **sum_runs(runs), **of_now}

@@ -147,7 +147,8 @@ def _explain_format(arguments: Arguments, output: Output) -> None:
     """Say what is written if the user may expect another format."""
     target = arguments.output or "-"
     suffix = Path(target).suffix.lower()
-    if output.together and (suffix not in {".jsonl", ".json"} and (target != "-" or sys.stdout.isatty())):
+    is_read = target != "-" or sys.stdout.isatty()
+    if output.together and is_read and suffix not in {".jsonl", ".json"}:
         arguments.say(
             f"several formats are written as one JSON object per page, with a field for each of {output.name}"
         )

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _, site, many = _shared.add_cleaning(parser)
     many.add_argument("--master", help="Spark master (default: from spark-submit, or else local[*])")
     many.add_argument("--to", default="parquet", metavar="KIND", help="parquet (default), jsonl or jsonl.gz")
-    shard = "input files per shard (default: 64 or more, with 4 GB)"
+    shard = "input files per shard (default: at least 64 files and 4 GB)"
     many.add_argument("--shard-files", type=int, metavar="N", help=shard)
     site.add_argument("--buckets", type=int, metavar="N", help="number of shards with --by-site (default: 16)")
 

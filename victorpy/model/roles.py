@@ -167,8 +167,9 @@ def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None) -> 
     near = near if blocks is None else near[blocks[near]]
     if not len(near):
         return result
-    result[near] = _is_byline(page, near)
-    long = near[page.words[near] > _BYLINE_WORDS]
+    is_long = page.words[near] > _BYLINE_WORDS
+    short, long = near[~is_long], near[is_long]
+    result[short] = _is_byline(page, short)
     result[long] = text_marks(page, "by", long) & text_marks(page, "date", long)
     return result
 

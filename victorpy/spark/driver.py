@@ -41,7 +41,7 @@ from victorpy.batch.outcome import Counts
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.record import Kind, Status
 from victorpy.batch.replicas import dedup_summary
-from victorpy.batch.store import INPUT_FILES, SPARK_SETTINGS, refuse_gone_files, refuse_other_settings, summarize
+from victorpy.batch.store import INPUT_FILES, SPARK_SETTINGS, refuse_gone_files, refuse_other_settings, summarise
 from victorpy.dedup.find import Loss
 from victorpy.errors import ConfigError, DataError, OutputError, VictorError
 from victorpy.model.store import find_model
@@ -197,7 +197,7 @@ def run_plan(spark: SparkSession, plan: Plan, say: Say, force: bool = False) -> 
                 run.save_times()
     if not run.new_counts.pages:
         say(f"{plan.output}: the run is already complete")
-    summary = summarize(run.counts, run.runs)
+    summary = summarise(run.counts, run.runs)
     return {**summary, **dedup_summary(plan.dedup, run.losses)} if plan.dedup else summary
 
 

@@ -51,7 +51,7 @@ from victorpy.batch.store import (
     refuse_other_settings,
     side_of,
     split_label,
-    summarize,
+    summarise,
 )
 from victorpy.dedup.find import Loss
 from victorpy.errors import DataError, OutputError, VictorError
@@ -373,7 +373,7 @@ class _Run:
 
     def summary(self, counts: Counts, runs: list[dict[str, Any]]) -> dict[str, Any]:
         """Return the counts and times of all runs, and of this run, which is the last one."""
-        return summarize(counts, runs) | (dedup_summary(self.plan.dedup, self.losses) if self.plan.dedup else {})
+        return summarise(counts, runs) | (dedup_summary(self.plan.dedup, self.losses) if self.plan.dedup else {})
 
 
 def safe_pages(store: Store) -> int:

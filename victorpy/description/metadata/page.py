@@ -253,7 +253,7 @@ def is_around(element: etree._Element) -> bool:
 
 
 def is_comment(element: etree._Element) -> bool:
-    """Whether an element has comments of readers. Bodies and articles are often named after them too."""
+    """Whether an element contains comments of readers. Many bodies are named after comments, so they do not count."""
     names = f"{element.get('class') or ''} {element.get('id') or ''}"
     return element.tag not in {"html", "body"} and _COMMENTS.search(names) is not None
 

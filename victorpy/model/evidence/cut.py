@@ -190,7 +190,7 @@ class Keeping:
 
 
 def pool_alike(content: Floats, page: Columns) -> Floats:
-    """Move the log-odds of blocks that look alike towards their mean, and the further the less they differ.
+    """Move the log-odds of blocks that look alike towards their mean. The less they differ, the further they move.
 
     On a new kind of page, the model often recognises only some of the records of a list.
     """
@@ -392,8 +392,8 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
     """Return the headings directly above kept text, and the headings of the sections around kept headings.
 
     They have at least the probability `least`. Half of it is enough for the heading of a section that is mostly kept,
-    if another heading of the same level and text above are kept. Buttons and pictures may follow such a heading. They
-    may be in a box with it, without the text, if the page keeps several headings that look like it.
+    if another heading of the same level and text above are kept. Buttons and pictures may stand between such a heading
+    and its text. The heading may be in a box without the text if the page keeps several headings that look like it.
     """
     is_heading = page.within("class-header")
     is_text = kept & ~is_heading
@@ -456,13 +456,11 @@ def headline_copies(kept: Flags, page: Columns) -> Flags:
         blocks = np.flatnonzero(kept)
         place = int(np.searchsorted(blocks, number))
         near = blocks[max(place - _NEAR_HEADLINE, 0) : place + _NEAR_HEADLINE + 1]
-        copies[near] = page._letter_group[near] == page._letter_group[number]
+        headline = simple_words(page.texts[number])
+        copies[near] = [simple_words(page.texts[other]) == headline for other in near.tolist()]
         copies &= ~np.logical_or.reduce([page.within(tag) for tag in ("td", "th", "dd", "pre")])
         copies &= page.ancestor_sums.blocks[0] == 1
         copies[number] = False
-        headline = simple_words(page.texts[number])
-        for other in np.flatnonzero(copies).tolist():  # the groups ignore numbers
-            copies[other] = simple_words(page.texts[other]) == headline
     return copies
 
 

@@ -73,7 +73,9 @@ def profiles(kept: Flags, page: Columns) -> Flags:
 
 
 def posts(kept: Flags, page: Columns, may_add: Flags) -> Flags:
-    """Return the blocks of posts that are not kept, if the page is a thread. A post has a block that `may_add` it.
+    """Return the blocks of posts that are not kept, if the page is a thread.
+
+    A post is added if at least one of its blocks is kept or in `may_add`.
 
     Quotations of other posts are left out, and copies of posts, such as a best answer. So are buttons, which each post
     repeats, and signatures, which are in asides.
@@ -131,7 +133,7 @@ def _alike(blocks: Counts, page: Columns) -> Iterator[Counts]:
 
 
 def _count_posts(around: Counts, page: Columns) -> int:
-    """Count the different elements that are the first with the name of a post in a column."""
+    """Count the elements that are named like a post. Only the first such element of each column counts."""
     elements = set(around.ravel().tolist())
     is_named = np.zeros(len(page.parent), dtype=bool)
     for attribute in ("class", "id"):
