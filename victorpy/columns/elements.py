@@ -131,11 +131,14 @@ class ElementColumns(TextColumns):
 
     def within(self, name: str) -> Flags:
         """Return which blocks are inside an element with this tag or a tag of this class."""
-        if name in self._tag_numbers and self._tag_numbers[name] < _BITS:
-            return self._tags_around[self._tag_numbers[name]]
+        number = self._tag_numbers.get(name, _BITS)
+        if number < _BITS:
+            return self._tags_around[number]
         if name not in self._within:
             tags = [self._tag_numbers[tag] for tag in self.tags_of(name) if tag in self._tag_numbers]
-            if max(tags, default=0) >= _BITS:
+            if not tags:
+                self._within[name] = np.zeros(self.count, dtype=bool)
+            elif max(tags) >= _BITS:
                 self._within[name] = self.inside(self.elements_with(self.tags_of(name))) > 0
             else:
                 self._within[name] = np.logical_or.reduce(self._tags_around[tags])
@@ -304,7 +307,11 @@ class ElementColumns(TextColumns):
 
     def group(self, tag: str) -> Counts:
         """Return the nearest element with this tag around each block, or -1."""
-        return np.array([*self.elements.innermost(tag), -1], dtype=np.int64)[self.element]
+        nearest = np.full(len(self.parent), -1)
+        elements = self.elements_with([tag])
+        for element, stop in zip(elements.tolist(), self.stop[elements].tolist(), strict=True):
+            nearest[element:stop] = element  # inner elements come later
+        return nearest[self.element]
 
     def group_share(self, tag: str) -> Floats:
         """Return the share of the page's words outside links in the nearest element with this tag, or 0."""

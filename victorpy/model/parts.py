@@ -164,9 +164,10 @@ def _lone_headings(page: CleanPage, dropped: Collection[int]) -> Iterator[int]:
     At the end, a short text is such a heading whatever its label is, and so is one with a colon if a list was dropped.
     """
     labels, texts = page.labels, page.document.texts
-    kept = [number for number, label in enumerate(labels) if label is not Label.OTHER and number not in dropped]
+    header, other = Label.HEADER, Label.OTHER  # reading a member of an enumeration is slow
+    kept = [number for number, label in enumerate(labels) if label is not other and number not in dropped]
     for number, following in pairwise(kept):
-        is_lone = labels[number] is Label.HEADER and labels[following] is Label.HEADER
+        is_lone = labels[number] is header and labels[following] is header
         if is_lone and _LONE_HEADING.match(texts[number]):
             blocks = page.document.select([number, following])
             levels = [Segment(Label.HEADER, (block,)).heading_level for block in blocks]
@@ -328,16 +329,17 @@ def _relabelled(labels: tuple[Label, ...], added: Mapping[int, Label], dropped: 
     """Return labels with blocks added and dropped. A segment that loses its first block starts with the next one."""
     result: list[Label] = []
     start: Label | None = None  # label of the segment's first block, if that block was dropped
+    continuation, other = Label.CONTINUATION, Label.OTHER
     for number, label in enumerate(labels):
         if number in dropped:
-            if label not in {Label.CONTINUATION, Label.OTHER}:
+            if label is not continuation and label is not other:
                 start = label
-            result.append(Label.OTHER)
+            result.append(other)
             continue
-        new = added.get(number, label) if label is Label.OTHER else label
-        if new is Label.CONTINUATION and start is not None:
+        new = added.get(number, label) if label is other else label
+        if new is continuation and start is not None:
             new = start
-        if new is not Label.OTHER:
+        if new is not other:
             start = None
         result.append(new)
     return tuple(result)

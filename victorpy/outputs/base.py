@@ -104,7 +104,8 @@ class CleanPage:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was kept."""
-        return self.labels.count(Label.OTHER) == len(self.labels)
+        other = Label.OTHER
+        return all(label is other for label in self.labels)
 
     @property
     def text(self) -> str:

@@ -129,7 +129,8 @@ def _cleaned(kept: Iterable[LabelledBlock], page: CleanPage, marks: bool) -> Ite
         return _ZERO_WIDTH.sub("", text) if page.by_method else text
 
     for block, label in kept:
-        cleaned = _rewrite(block, in_brackets) if has_marks and len(block.pieces) > 1 else block
+        may_have_mark = has_marks and any("sup" in piece.distance for piece in block.pieces)
+        cleaned = _rewrite(block, in_brackets) if may_have_mark else block
         # Most texts are printable, and a search for other characters would be much slower.
         yield cleaned if cleaned.text.isprintable() else _rewrite(cleaned, printable), label
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from victorpy.base.variables import FAVORS
 from victorpy.base.words import simple_words
-from victorpy.columns import Columns, Counts, Flags, Floats
+from victorpy.columns import NEAR, Columns, Counts, Flags, Floats
 from victorpy.columns.elements import running_total
 from victorpy.config import Config
 from victorpy.document import Document
@@ -78,6 +78,7 @@ _SHARE_LEVELS = 4  # from the link up
 _LONGEST_BUTTON = 12  # words
 
 _TOGGLE = "kg-toggle-card"  # a title with a hidden text, in Ghost
+_UNIT_HINTS = (*BOX_HINTS, _TOGGLE)
 _NUMBER = re.compile(r"\(\d[\d.]{0,5}\)")  # of a formula
 _LEVELS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _UNIT_LEVELS = 4
@@ -194,15 +195,15 @@ def pool_alike(content: Floats, page: Columns) -> Floats:
 
     On a new kind of page, the model often recognises only some of the records of a list.
     """
-    look, log_odds = page.look, _log_odds(content)
-    count = np.bincount(look)[look]
+    look, log_odds, count = page.look, _log_odds(content), page.look_sums.blocks
     mean = np.bincount(look, log_odds)[look] / count
-    variance = np.bincount(look, (log_odds - mean) ** 2)[look] / count
-    return probabilities(log_odds + (mean - log_odds) / (1 + variance))
+    distance = mean - log_odds
+    variance = np.bincount(look, distance * distance)[look] / count
+    return probabilities(log_odds + distance / (1 + variance))
 
 
 def _log_odds(content: Floats) -> Floats:
-    clipped = np.clip(content, 1e-6, 1 - 1e-6)
+    clipped = np.minimum(np.maximum(content, 1e-6), 1 - 1e-6)  # faster than np.clip
     return np.asarray(np.log(clipped / (1 - clipped)))
 
 
@@ -279,12 +280,13 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
     if not blocks:
         return result
     texts, block_range = page.texts, page.block_range
-    around = set(page.ancestors[:_UNIT_LEVELS, blocks].ravel().tolist())
     elements = []
-    for element in page.document.mentioning(around, "class", (*BOX_HINTS, _TOGGLE)):
-        name = page.document.attributes_of(element)["class"].lower()
-        if _TOGGLE in name or box_type(name):
-            elements.append(element)
+    if page.may_be_named(_UNIT_HINTS):
+        around = set(page.ancestors[:_UNIT_LEVELS, blocks].ravel().tolist())
+        for element in page.document.mentioning(around, "class", _UNIT_HINTS):
+            name = page.document.attributes_of(element)["class"].lower()
+            if _TOGGLE in name or box_type(name):
+                elements.append(element)
     in_tables = np.compress(page.within("table")[blocks], blocks) if page.document.has_tag("table") else ()
     if len(in_tables):
         tables = _data_tables(page, np.unique(page.group("table")[in_tables]))
@@ -317,9 +319,9 @@ def hidden_copies(kept: Flags, page: Columns) -> Flags:
         hashes, block = page.word_tokens
         is_pair = block[1:] == block[:-1]
         pairs, block = (hashes[1:] * _PAIR + hashes[:-1])[is_pair], block[1:][is_pair]
-        visible = pairs[(kept & ~page.hidden)[block]]
-        for number in hidden:
-            copies[number] = np.isin(pairs[block == number], visible).mean() >= _COPIED
+        is_copied = np.isin(pairs, pairs[(kept & ~page.hidden)[block]])
+        copied, all_pairs = np.bincount(block, is_copied, page.count), np.bincount(block, minlength=page.count)
+        copies[hidden] = copied[hidden] >= np.maximum(_COPIED * all_pairs[hidden], 1)
     return copies
 
 
@@ -331,9 +333,9 @@ def visible_copies(kept: Flags, page: Columns) -> Flags:
     """
     copies = np.zeros(page.count, dtype=bool)
     repeated = np.flatnonzero(kept & (page.duplicates > 1))
-    if not len(repeated):
+    if not len(repeated) or not page.may_be_named(_COPY_HINTS):
         return copies
-    around = page.ancestors[:, repeated]
+    around = page.ancestors[:NEAR, repeated]
     named = _named({*around.ravel().tolist()}, page.document, "class", _COPY_HINTS, _COPY_NAME)
     if not named:
         return copies
@@ -420,14 +422,17 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
     siblings = np.bincount(level[is_kept & (numbers != page.headline)], minlength=len(_LEVELS))
     found[numbers[may_add & is_section & (siblings[level] > 0) & (kept_total[numbers] > 0)]] = True
     may_add &= content[numbers] >= least
-    around: list[tuple[int, int, int, bool]] = []  # the heading of each section around the next one
-    for heading in zip(numbers.tolist(), level.tolist(), box_end.tolist(), may_add.tolist(), strict=True):
-        number = heading[0]
-        while around and around[-1][1] >= heading[1]:
-            around.pop()
-        if around and (kept[number] or found[number]):
-            found[[other for other, _, end, is_likely in around if is_likely and end > number]] = True
-        around.append(heading)
+    if may_add.any():
+        added: list[int] = []
+        around: list[tuple[int, int, int, bool]] = []  # the heading of each section around the next one
+        headings = zip(numbers.tolist(), level.tolist(), box_end.tolist(), may_add.tolist(), strict=True)
+        for heading, is_kept_now in zip(headings, (kept | found)[numbers].tolist(), strict=True):
+            while around and around[-1][1] >= heading[1]:
+                around.pop()
+            if is_kept_now:
+                added += [number for number, _, end, is_likely in around if is_likely and end > heading[0]]
+            around.append(heading)
+        found[added] = True
     return found
 
 

@@ -54,15 +54,15 @@ def profiles(kept: Flags, page: Columns) -> Flags:
     found = np.zeros(len(kept), dtype=bool)
     short = np.flatnonzero(kept & (page.words <= _LONGEST_FIELD)).tolist()
     texts = page.texts
-    ending = [number for number in short if texts[number][-1:] in _LAST_LETTERS]
-    beginning = [number for number in short if texts[number][:1] in _FIRST_LETTERS]
-    fields = [number for number in ending if _PROFILE.fullmatch(texts[number])]
-    added = [
-        number
-        for number in beginning
-        if _ADDED_LINE.fullmatch(texts[number])
-        or (texts[number].startswith("Re: ") and page.duplicates[number] >= _FEWEST_FIELDS)
-    ]
+    fields, added = [], []
+    for number in short:
+        text = texts[number]
+        if text[-1:] in _LAST_LETTERS and _PROFILE.fullmatch(text):
+            fields.append(number)
+        if text[:1] in _FIRST_LETTERS:
+            is_title = text.startswith("Re: ") and page.duplicates[number] >= _FEWEST_FIELDS
+            if is_title or _ADDED_LINE.fullmatch(text):
+                added.append(number)
     if len(fields) >= _FEWEST_FIELDS:
         found[fields] = True
         near = {other for number in fields for other in range(number - _BESIDE, number + _BESIDE + 1)}
@@ -81,9 +81,10 @@ def posts(kept: Flags, page: Columns, may_add: Flags) -> Flags:
     repeats, and signatures, which are in asides.
     """
     result = np.zeros(len(kept), dtype=bool)
-    is_text = page.prose > 0
-    if not (may_add & ~kept & (page.link_words < page.words)).any():
+    may_add_text = may_add & ~kept & (page.link_words < page.words)
+    if not page.may_be_named(_HINTS) or not may_add_text.any():
         return result
+    is_text = page.prose > 0
     texts = np.flatnonzero(kept & is_text)
     sample = texts[:: 1 + len(texts) // _SAMPLE]
     if _count_posts(page.ancestors[:, sample], page) < _FEWEST_KEPT:
