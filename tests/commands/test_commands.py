@@ -731,9 +731,10 @@ def options_of(command):
     for action in parser._actions[1:]:  # without --help
         takes = action.metavar or "|".join(map(str, action.choices or ())) or action.dest.upper()
         takes = "" if action.nargs == 0 else takes if isinstance(takes, str) else " ".join(takes)
-        number = {"*": "...", "+": "...", "?": "?"}.get(action.nargs, "")
+        number = {"*": " [...]", "+": "...", "?": "?"}.get(action.nargs, "")
         kind = {int: "a whole number", float: "a number"}.get(action.type, "")
-        notes = [kind, "required" if action.required else "", "repeatable" if "Append" in repr(action) else ""]
+        is_required, is_repeatable = action.required and bool(action.option_strings), "Append" in repr(action)
+        notes = [kind, "required" * is_required, "repeatable" * is_repeatable]
         default = "" if action.default in (None, False, []) else f"default {action.default}"
         names = ", ".join(action.option_strings) or action.dest
         words = f"{names} {takes}{number}".strip()
