@@ -517,7 +517,7 @@ HOSTS = ["courier.example", "shop.example"] * 20
 
 def spill(inputs, directory, progress):
     plan = Plan((str(inputs),))
-    with Here(partial(start_worker, plan, is_guarded=False)) as pool:
+    with Here(partial(start_worker, plan, None, is_guarded=False)) as pool:
         Sites(plan, directory, progress, pool).spill()
 
 
@@ -634,7 +634,7 @@ def test_by_site_needs_a_method_that_learns_from_sites(two_sites, tmp_path, opti
 def test_sorting_pages_and_learning_sites_show_progress(two_sites, tmp_path):
     stream = io.StringIO()
     plan = Plan((str(two_sites),), method=Method("sst"))
-    with Here(partial(start_worker, plan, is_guarded=False)) as pool:
+    with Here(partial(start_worker, plan, None, is_guarded=False)) as pool:
         list(Sites(plan, tmp_path / "spill", Progress(stream, interval=0.0), pool).groups(16, None))
     assert "sorting pages by site: 40 pages" in stream.getvalue()
     assert "40 read to learn sites" in stream.getvalue()

@@ -535,6 +535,8 @@ def test_tables_give_pages_by_named_columns(tmp_path):
         (URLS[number], PAGES[number], number) for number in range(6)
     ]
     assert [record.url for record in read(path, 3, html_field="raw", url_field="u")] == URLS[3:]
+    size = path.stat().st_size
+    assert [record.reached for record in records] == [size * number // 6 for number in range(6)]
     with pytest.raises(DataError, match="no column 'html'"):
         read(path)
     (tmp_path / "b.parquet").write_bytes(b"PAR1 nothing")
@@ -590,6 +592,7 @@ def test_table_is_cut_between_row_groups(tmp_path):
     path = write_table(tmp_path / "a.parquet", html=[b"<p>tea"] * 10)
     pq.write_table(pq.read_table(path), path, row_group_size=3)
     assert [next_cut(path, OPTIONS, start, 4) for start in (0, 6, 9)] == [6, None, None]
+    assert [next_cut(path, OPTIONS, 3, rows) for rows in (0, 1, 3, 6, 7)] == [3, 6, 6, 9, None]
     assert next_cut(tmp_path / "none.parquet", OPTIONS, 0, 4) is None
 
 

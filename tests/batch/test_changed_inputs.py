@@ -16,8 +16,6 @@ from victorpy.batch.plan import Dedup, Plan
 from victorpy.errors import OutputError
 from victorpy.methods import Method
 
-pytestmark = pytest.mark.processes
-
 pytest.importorskip("fastwarc")
 pytest.importorskip("pyarrow")
 
@@ -57,7 +55,7 @@ def run(place, to, out="out", force=False, names=("in", "one.warc.gz", "two.json
     """Clean all inputs, and return the number of pages that were cleaned, and the messages."""
     stream = io.StringIO()
     with contextlib.chdir(place):
-        plan = Plan(tuple(names), Path(out), to, shard_records=4, **options)
+        plan = Plan(tuple(names), Path(out), to, shard_records=4, **{"method": Method("everything"), **options})
         summary = run_plan(plan, stream, guarded=False, force=force)
     return summary["pages-now"], stream.getvalue()
 
@@ -78,13 +76,14 @@ KINDS = ("jsonl", "folder", "jsonl.gz", "jsonl.zst", "parquet", "warc")
     ("to", "change"), [*(("jsonl", change) for change in CHANGES), *((to, "page") for to in KINDS)]
 )
 def test_same_command_cleans_what_changed(copied, to, change):
-    assert run(copied, to)[0] == PAGES
+    method = Method() if change == "page" else Method("everything")  # only a model has probabilities
+    assert run(copied, to, method=method)[0] == PAGES
     make_change, count = CHANGES[change]
     make_change(copied)
-    cleaned, said = run(copied, to)
+    cleaned, said = run(copied, to, method=method)
     assert cleaned == (PAGES if to == "warc" else count)
     assert "already complete" in said if change == "nothing" else "new or changed input files: 1 of" in said
-    run(copied, to, "fresh")
+    run(copied, to, "fresh", method=method)
     assert tree(copied / "out") == tree(copied / "fresh")
 
 
@@ -178,6 +177,7 @@ def test_force_replaces_the_output_of_another_command(copied):
     assert "leave out --force" in clean("--retry", "out/failed.jsonl", "--force", cwd=copied).stderr.decode()
 
 
+@pytest.mark.processes
 def test_update_removes_retried_rows(copied):
     run(copied, "jsonl")
     clean("--retry", "out/failed.jsonl", "-j", 1, cwd=copied)
@@ -202,7 +202,7 @@ def test_runs_that_compare_pages_clean_all_again(copied, options):
 # Plain runs, which write texts only.
 
 
-@pytest.mark.parametrize("count", [3, 60])
+@pytest.mark.parametrize("count", [3, pytest.param(60, marks=pytest.mark.processes)])
 def test_plain_run_cleans_what_changed_for_few_and_many_pages(tmp_path, count):
     write_files(tmp_path / "in", {f"{number:02d}.html": page(number) for number in range(count)})
     clean("in", "-o", "out", cwd=tmp_path)

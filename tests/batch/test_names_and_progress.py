@@ -9,11 +9,13 @@ import pytest
 from support.batchpages import page, url
 
 import victorpy
-from victorpy.batch.local.progress import Progress
+from victorpy.batch.local import progress as progress_module
+from victorpy.batch.local.progress import Progress, summary_table
 from victorpy.batch.names import LONGEST_PART, Names, fold, safe_place
 from victorpy.batch.outcome import Counts, Outcome, PageCleaner, failure
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Kind, Problem, Record, Status
+from victorpy.cleaner import BUILT_BY_SCRIPTS
 from victorpy.methods import Method
 
 HOSTILE = [
@@ -159,6 +161,141 @@ def test_progress_in_bytes_includes_earlier_runs():
         progress.advance({"kept": 1}, 0, read)
     progress.close()
     assert "6 of 9 MB (72 %)" in stream.getvalue()
+
+
+class Clock:
+    """A clock that tests set."""
+
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(progress_module.time, "monotonic", clock)
+    monkeypatch.setattr(progress_module, "TERMINAL_SECONDS", 0.25)  # unlike 0.2, a sum of powers of two
+    return clock
+
+
+def watched_run(stream, clock, total, in_bytes, **options):
+    """Count some pages after an earlier run, and some to learn from, with a message and a failure in between."""
+    progress = Progress(stream, total, in_bytes, **options)
+    progress.skip(Counts({**Counts().as_dict(), "kept": 2}), 2_000_000 if in_bytes else 2)
+    progress.start()
+    for seconds, status in ((0.125, "kept"), (0.125, "kept"), (1.0, "empty"), (30.0, "skipped")):
+        clock.now += seconds
+        progress.advance({status: 1}, 500_000, 1_000_000)
+    progress.say("a\x1b[31mnote")
+    progress.failed(dict.fromkeys(("url", "name", "source", "position", "kind", "reason"), "x"))
+    progress.begin("learning", 4)
+    clock.now += 40.0
+    progress.learned(3)
+    progress.found({"pages": 1})  # of a stretch of spilled records
+    progress.found(Counts({**Counts().as_dict(), "failed": 1}).as_dict())
+    progress.close()
+    return progress
+
+
+def test_bar_has_exact_numbers_and_times(clock):
+    stream = Terminal()
+    watched_run(stream, clock, 8, False)
+    shown = [part.rstrip() for part in stream.getvalue().split("\r") if part.strip()]
+    cleaned = "███████████████░░░░░ clean: 6 of 8 pages (75 %), 0.1 pages/s, 0:00:16 left, 4 kept, 1 empty, 1 skipped"
+    learning = "░░░░░░░░░░░░░░░░░░░░ learning: 0 of 4 pages (0 %), 0.0 pages/s, 4 kept, 1 empty, 1 skipped, 0 failed"
+    assert [line.removesuffix(", 0 failed") for line in shown] == [
+        "░░░░░░░░░░░░░░░░░░░░ clean: 0 of 8 pages (0 %), 0.0 pages/s, 0 kept, 0 empty, 0 skipped",
+        "██████████░░░░░░░░░░ clean: 4 of 8 pages (50 %), 8.0 pages/s, 0:00:00 left, 4 kept, 0 empty, 0 skipped",
+        "████████████░░░░░░░░ clean: 5 of 8 pages (62 %), 2.4 pages/s, 0:00:01 left, 4 kept, 1 empty, 0 skipped",
+        *(cleaned, "clean: a⟨U+001B⟩[31mnote", cleaned, "clean: x: failed: x", cleaned),
+        *(learning.removesuffix(", 0 failed"), f"{learning}, 3 read to learn sites"),
+        "█████░░░░░░░░░░░░░░░ learning: 1 of 4 pages (25 %), 0.0 pages/s, 0:02:00 left, 4 kept, 1 empty, 1 skipped, "
+        "1 failed, 3 read to learn sites",
+    ]
+    assert stream.getvalue().endswith("\r\n")
+
+
+def test_lines_elsewhere_have_exact_numbers_and_times(clock, tmp_path):
+    stream = io.StringIO()
+    progress = watched_run(stream, clock, 9_000_000, True, log=tmp_path / "log")
+    assert stream.getvalue().splitlines() == [
+        "clean: reading 9,000,000 bytes",
+        "clean: 6 of 9 MB (67 %), 0.1 MB/s, 0:00:23 left, 4 kept, 1 empty, 1 skipped, 0 failed",
+        "clean: a⟨U+001B⟩[31mnote",
+        "clean: x: failed: x",
+        "learning: 0 of 4 pages (0 %), 0.0 pages/s, 4 kept, 1 empty, 1 skipped, 0 failed, 3 read to learn sites",
+    ]
+    assert (progress.seconds, progress.now.bytes, progress.now.pages, progress.counts.pages) == (71.25, 2_000_000, 4, 7)
+    events = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    kept = {"pages": 5, "kept": 4, "empty": 1, "skipped": 0, "failed": 0, "replica": 0, "bytes": 1_500_000, "kinds": {}}
+    assert [{name: value for name, value in event.items() if name != "time"} for event in events] == [
+        {"event": "start", "total": 9_000_000, "unit": "bytes"},
+        {"event": "progress", "done": 5_000_000, "total": 9_000_000, "per_second": 2_400_000.0, "percent": 55.56,
+         "seconds_left": 1.7, **kept},
+        {"event": "progress", "done": 6_000_000, "total": 9_000_000, "per_second": 128_000.0, "percent": 66.67,
+         "seconds_left": 23.4, **kept, "pages": 6, "skipped": 1, "bytes": 2_000_000},
+        {"event": "message", "text": "a⟨U+001B⟩[31mnote"},
+        {"event": "failed", **dict.fromkeys(("url", "name", "source", "position", "kind", "reason"), "x")},
+        {"event": "message", "text": "x: failed: x"},
+        {"event": "stage", "name": "learning", "total": 4, "unit": "pages"},
+        {"event": "progress", "done": 0, "total": 4, "per_second": 0.0, "learned": 3,
+         **kept, "pages": 6, "skipped": 1, "bytes": 2_000_000},
+    ]  # fmt: skip
+
+
+def test_bar_disappears_if_no_page_was_cleaned(clock):
+    stream = Terminal()
+    progress = Progress(stream, 2)
+    progress.skip(Counts(), 2)
+    progress.close()
+    assert stream.getvalue().endswith(f"\r{' ' * 139}\r")
+    progress.say("too late for a bar")
+    assert stream.getvalue().endswith("\rclean: too late for a bar\n")
+
+
+@pytest.mark.parametrize(
+    ("more", "end"),
+    [
+        ({}, "pages          3     1.5 pages/s, 2.00 MB/s in 2.0 s"),
+        ({"runs": [{}]}, "pages          3     1.5 pages/s, 2.00 MB/s in 2.0 s"),
+        (
+            {"runs": [{}, {}], "pages-now": 1, "seconds-now": 0.5, "bytes-now": 1_000_000},
+            "pages          3     2.0 pages/s, 2.00 MB/s in 0.5 s; 2.0 s in 2 runs",
+        ),
+    ],
+)
+def test_summary_has_the_rates_of_this_run(more, end):
+    counts = {"pages": 3, "kept": 1, "empty": 0, "skipped": 1, "failed": 0, "replica": 1, "kinds": {"not-html": 1}}
+    times = {"seconds": 2.0, "bytes": 4_000_000, "dedup": "by pages", "warnings": ["tea\x07"]}
+    lines = summary_table({**counts, **times, **more}).splitlines()
+    assert lines == [
+        end,
+        "kept           1",
+        "empty          0",
+        "skipped        1     not-html 1",
+        "failed         0",
+        "replica        1     by pages",
+        "warning: tea⟨U+0007⟩",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (Outcome(Status.KEPT, losses=("lost", "more")), "clean: a: lost\nclean: a: more\n"),
+        (Outcome(Status.SKIPPED, reason="not HTML"), "clean: a: skipped: not HTML\n"),
+        (Outcome(Status.EMPTY), "clean: a: the page is empty (0 bytes)\n"),
+        (Outcome(Status.EMPTY, losses=(BUILT_BY_SCRIPTS,), confidence=0.1, size=1),
+         f"clean: a: {BUILT_BY_SCRIPTS}\nclean: a: no content was found\n"),
+    ],
+)  # fmt: skip
+def test_warnings_are_shown_if_every_page_is_reported(outcome, words):
+    for options in ({"every_page": True}, {"every_page": True, "quiet": True}, {"every_page": False}):
+        stream = io.StringIO()
+        Progress(stream, 5, **options).report(Record("a", Path("a")), outcome)
+        assert stream.getvalue() == (words if options == {"every_page": True} else "")
 
 
 def test_only_the_first_failures_are_reported(tmp_path):

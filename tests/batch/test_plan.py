@@ -1,5 +1,6 @@
 """The plan of a run: every process receives it, and its identity contains what determines the output."""
 
+import argparse
 import io
 import json
 import pickle
@@ -133,6 +134,14 @@ def plan_from(*options):
         (["--sample", "7"], {"sample": 7}),
         (["--dedup", "pages"], {"dedup": Dedup("pages")}),
         (["--dedup", "pages", "--keep", "longest"], {"dedup": Dedup("pages", keep="longest")}),
+        (["--dedup", "pages", "--drop-replicas"], {"dedup": Dedup("pages", drop=True)}),
+        (["--dedup", "fingerprint", "--dedup-param", "interval=2"], {"dedup": Dedup("fingerprint", ("interval=2",))}),
+        (["--min-words", "1"], {"filters": Filters(min_words=1)}),
+        (["--min-confidence", "1"], {"filters": Filters(min_confidence=1.0)}),
+        (["--min-confidence", "0"], {}),
+        (["--language", "en, de-AT", "--language", "en"], {"filters": Filters(languages=("en", "de"))}),
+        (["--timeout", "0.001"], {"limits": Limits(3, deadline=0.001)}),
+        (["--sample", "1"], {"sample": 1}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -140,6 +149,37 @@ def test_each_option_changes_one_setting(options, change):
     usual = plan_from()
     assert usual == Plan(format=None, limits=Limits(3))  # `run` sets the default format
     assert plan_from(*options) == replace(usual, **change)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--timeout", "0"], "--timeout must be above 0, not 0"),
+        (["--timeout", "nan"], "--timeout must be above 0, not nan"),
+        (["--memory", "-1"], "--memory must be above 0, not -1"),
+        (["--max-size", "0"], "--max-size must be above 0, not 0"),
+        (["--sample", "0"], "--sample must be above 0, not 0"),
+        (["--min-words", "0"], "--min-words must be above 0, not 0"),
+        (["--min-confidence", "1.01"], "--min-confidence must be from 0 to 1, not 1.01"),
+        (["--min-confidence", "-0.01"], "--min-confidence must be from 0 to 1, not -0.01"),
+        (["--keep", "longest"], "--keep needs --dedup "),
+        (["--drop-replicas"], "--drop-replicas needs --dedup "),
+        (["--dedup-param", "share=1"], "--dedup-param needs --dedup "),
+        (["--dedup", "fingerprint", "--dedup-param", "intervall=2"], "did you mean 'interval'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_values_are_refused(options, words):
+    with pytest.raises(ConfigError, match=words):
+        plan_from(*options)
+
+
+@pytest.mark.parametrize(("value", "part"), [("1/1", (1, 1)), ("1/3", (1, 3)), ("3/3", (3, 3)), ("07/10", (7, 10))])
+def test_part_is_a_number_and_a_count(value, part):
+    assert clean._part(value) == part
+    for wrong in ("0/3", "4/3", "3", "a/b", "/3", "1/", "-1/3", "1/2/3", "1/0"):
+        with pytest.raises(argparse.ArgumentTypeError, match=f"expected a part such as 3/100, not '{wrong}'"):
+            clean._part(wrong)
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,14 @@
-"""Spark runs give the rows of local runs, with bad pages, replicas, resumed runs and a killed executor."""
+"""Spark runs give the rows of local runs, with bad pages, replicas and resumed runs."""
 
-import contextlib
 import gzip
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from support import replicapages
 from support.batchpages import crawl, page, poison_model, poisoned_site, response, tree, url, write_warc
-from support.commands import ENVIRONMENT, ROOT
-from support.spark_cluster import LIMITS, InterruptedRunError, lines_of, quiet, run_locally, stop_after
+from support.spark_cluster import LIMITS, POISON, InterruptedRunError, lines_of, quiet, run_locally, stop_after
 
 from victorpy import clean_record, spark
 from victorpy.batch.inputs import find_files, read_file
@@ -31,7 +26,6 @@ pytestmark = pytest.mark.spark
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-POISON = {3: "RAISES", 5: "HANGS", 20: "CRASHES", 33: "EATS"}
 KINDS = {"RAISES": "internal", "HANGS": "timeout", "CRASHES": "crash", "EATS": "memory"}
 
 
@@ -48,7 +42,7 @@ def inputs(tmp_path_factory):
     crawl(place / "b.warc", 6)
     (place / "b.warc").write_bytes((place / "b.warc").read_bytes()[:-300])
     hard = [
-        {"url": url(1), "html": f"<p title='{'x' * 10_000_000}'>Tea is a drink of leaves and water.</p>"},
+        {"url": url(1), "html": f"<p title='{'x' * 1_000_000}'>Tea is a drink of leaves and water.</p>"},
         {"url": url(2), "html": "<div>" * 5_000 + "<p>Tea is a drink of leaves and water."},
         {"url": url(3)},
         {"url": url(4), "html": "<p>half a \ud800 character is no reason to lose a page about tea</p>"},
@@ -285,44 +279,6 @@ def test_replicas_of_sites_are_those_of_the_local_run(session, tmp_path):
     assert sorted(lines_of(tmp_path / "out").splitlines()) == sorted(expected.splitlines())
     assert summary["replica"] > 20
     assert (tmp_path / "out" / "_replicas.jsonl").read_bytes() == (tmp_path / "local" / "replicas.jsonl").read_bytes()
-
-
-# Executors that are separate processes.
-
-
-@pytest.fixture(scope="module")
-def poisoned(model, tmp_path_factory):
-    """A directory with archives in `in`, and the lines of the local run."""
-    place = tmp_path_factory.mktemp("poisoned")
-    for number, poison in enumerate(POISON.values()):
-        crawl(place / "in" / f"{number}.warc.gz", 5, {1: poison})
-    with contextlib.chdir(place):
-        method = Method(model=str(model), allow_code=True)
-        return place, run_locally(["in"], Path("local"), method=method, limits=LIMITS)[0]
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="executors are found in /proc")
-@pytest.mark.slow
-@pytest.mark.parametrize("cluster", ["local-cluster", "standalone"])
-def test_resumed_job_with_bad_pages_and_a_killed_executor_gives_lines_of_the_local_run(cluster, poisoned, model):
-    place, expected = poisoned
-    program = [sys.executable, ROOT / "tests" / "support" / "spark_cluster.py", "in", cluster, model, cluster]
-    variables = {
-        "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
-        "PYSPARK_PYTHON": sys.executable,
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
-    ended = subprocess.run(
-        program,
-        check=False,
-        capture_output=True,
-        timeout=900,
-        env={**ENVIRONMENT, **variables},
-        cwd=place,
-        text=True,
-    )
-    assert ended.stdout.splitlines()[-1:] == ["killed 1 pages 20 of them now 10"], ended.stderr[-3000:]
-    assert lines_of(place / cluster) == expected
 
 
 # Without a session.

@@ -31,8 +31,6 @@ from victorpy.errors import DataError, OutputError
 from victorpy.labellers.base import SiteLabeller
 from victorpy.methods import Method
 
-pytestmark = pytest.mark.processes
-
 pytest.importorskip("fastwarc")
 pytest.importorskip("zstandard")
 pytest.importorskip("pyarrow")
@@ -256,6 +254,7 @@ def test_vanished_directory_is_an_error(tmp_path, to, plain):
 # Real processes.
 
 
+@pytest.mark.processes
 def test_script_that_starts_a_run_needs_no_guard(archive, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
@@ -302,6 +301,7 @@ def ended(process):
     return process.returncode, stderr
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("number", "to_all"), [(signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGTERM, True)])
 def test_signals_stop_a_run_with_workers(hanging, tmp_path, number, to_all):
     options, whole = hanging
@@ -315,6 +315,7 @@ def test_signals_stop_a_run_with_workers(hanging, tmp_path, number, to_all):
     assert tree(tmp_path) == tree(whole)
 
 
+@pytest.mark.processes
 def test_workers_of_a_killed_run_end_quietly(hanging, tmp_path):
     options, whole = hanging
     process = start_hanging(options, tmp_path)
@@ -325,6 +326,7 @@ def test_workers_of_a_killed_run_end_quietly(hanging, tmp_path):
     assert tree(tmp_path) == tree(whole)
 
 
+@pytest.mark.processes
 def test_terminal_shows_a_bar_at_once(tmp_path):
     write_files(tmp_path / "in", {f"{number}.html": page(number) for number in range(60)})
     command = [sys.executable, str(ROOT / "clean.py"), "in", "-o", "out", "-j", "1", "--log-json", "log"]

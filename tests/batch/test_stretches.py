@@ -23,7 +23,7 @@ def job(tmp_path):
         note = warc_record("metadata", url(9), bytes(400_000), "text/plain")  # longer than what is read at once
         write_warc(tmp_path / f"{name}.warc", [*records, note])
     plan = Plan(inputs=(str(tmp_path),), output=tmp_path / "out", to="jsonl", method=Method("everything"))
-    start_worker(plan, is_guarded=False)
+    start_worker(plan, None, is_guarded=False)
     (group,) = group_files(find_files(plan.inputs), 3)
     return partial(Job, group=group, directory=tmp_path)
 

@@ -35,7 +35,8 @@ from victorpy.methods import Method
 from victorpy.spark import driver
 
 driver.PROGRESS_SECONDS = 10_000  # tests count the messages
-LIMITS = Limits(deadline=1.5, memory=300_000_000)
+LIMITS = Limits(deadline=1.0, memory=300_000_000)
+POISON = {3: "RAISES", 5: "HANGS", 20: "CRASHES", 33: "EATS"}  # by the numbers of pages
 EXECUTOR = b"CoarseGrainedExecutorBackend"
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short-lived processes do not benefit from optimising compilation
 SMALL = {

@@ -118,8 +118,8 @@ def group_files(files: Iterable[InputFile], records: int) -> Iterator[Group]:
 
 
 def find_records(inputs: Iterable[str]) -> Iterator[Record]:
-    """Find page files, also below directories. Standard input is ``-`` or no input at all."""
-    for name in list(inputs) or ["-"]:
+    """Find page files, also below directories. Standard input is ``-``."""
+    for name in inputs:
         yield from (page_record(*file[:3]) for file in _find(name, pages_only=True))
 
 

@@ -331,7 +331,7 @@ def _child(work: Work) -> Iterator[Workers]:
     if child is None:
         for other in list(_children):
             _children.pop(other).stop()  # belongs to an earlier job
-        child = Workers(partial(start_worker, plan), plan.limits)
+        child = Workers(partial(start_worker, plan, None, is_guarded=True), plan.limits)
     cpu_before = time.process_time() + child.cpu
     try:
         yield child

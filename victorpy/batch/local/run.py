@@ -143,7 +143,7 @@ class _Run:
 
     def clean_here(self) -> Iterator[tuple[Record, Outcome]]:
         """Clean all records in this process, one after the other."""
-        start_worker(self.plan, is_guarded=False)
+        start_worker(self.plan, None, is_guarded=False)
         self.progress.start()
         reached = 0
         for record in read_files(find_files(self.plan.inputs), self.plan.read):

@@ -238,7 +238,7 @@ _states: list[_State] = []
 """The state of this worker process."""
 
 
-def start_worker(plan: Plan, previous: Previous | None = None, is_guarded: bool = True) -> int:
+def start_worker(plan: Plan, previous: Previous | None, is_guarded: bool) -> int:
     """Load the model. Returns the memory that reading takes in addition to that of a page."""
     if plan.to == "parquet":
         _prepare_arrow()
