@@ -84,10 +84,9 @@ def posts(kept: Flags, page: Columns, may_add: Flags) -> Flags:
     is_text = page.prose > 0
     if not (may_add & ~kept & (page.link_words < page.words)).any():
         return result
-    texts = np.flatnonzero(kept & is_text)
-    sample = texts[:: 1 + len(texts) // _SAMPLE]
-    if _count_posts(page.ancestors[:, sample], page) < _FEWEST_KEPT:
+    if not has_posts(kept, page):
         return result
+    texts = np.flatnonzero(kept & is_text)
     bodies = next((bodies for bodies in _alike(texts, page) if _is_thread(bodies, kept, page)), None)
     if bodies is None:
         return result
@@ -101,6 +100,12 @@ def posts(kept: Flags, page: Columns, may_add: Flags) -> Flags:
         result[number] = page.texts[number] not in known
         known.add(page.texts[number])
     return result
+
+
+def has_posts(kept: Flags, page: Columns) -> bool:
+    """Whether kept text is in several elements that are named like a post."""
+    texts = np.flatnonzero(kept & (page.prose > 0))
+    return _count_posts(page.ancestors[:, texts[:: 1 + len(texts) // _SAMPLE]], page) >= _FEWEST_KEPT
 
 
 def _alike(blocks: Counts, page: Columns) -> Iterator[Counts]:
