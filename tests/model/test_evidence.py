@@ -1171,6 +1171,8 @@ WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for age
         ("<p>tea<ul class=share-tools><li><a>X</a><li>tea</ul><p class=shared><a>tea</a>", [0.9] * 4, [0, 2, 3]),
         ("<p>tea<p><a href='//x/intent/tweet?u=1'>X</a><p><a href='mailto:?body=a'>X</a>", [0.9] * 3, [0]),
         ("<pre>tea</pre><button>Copy</button><p><button>Copied!</button><p><button>Copy tea?", [0.9] * 4, [0, 3]),
+        ("<p>tea<form><textarea>embed tea</textarea></form><p>tea", [0.9] * 3, [0, 2]),
+        ("<form><textarea>tea</textarea></form><p>menu", [0.9, 0.01], [0]),
         ("<p>tea<p><a href='mailto:a@b.c'>Share</a><p><a href='//x/share-price'>X</a>", [0.9] * 3, [0, 1, 2]),
         # The exact limits.
         ("<p>tea<p>hot<p>old<p>red", [0.9, 0.05, 0.04, 0.06], [0, 1, 3]),
@@ -1230,6 +1232,43 @@ def test_units_between_kept_blocks_are_kept(unit, probabilities, expected):
     assert np.flatnonzero(Keeping.of(config).kept(content, columns)).tolist() == expected
     precise = Keeping(favor="precision").kept(content, columns)
     assert np.flatnonzero(precise).tolist() == [0, len(probabilities) + 1]
+
+
+FACTS = [f"<b>Field {number}</b>: {number}{number}<br>" for number in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("facts", "probability", "others", "expected"),
+    [
+        (FACTS, 0.1, 0.5, [*range(8)]),
+        (FACTS, 0.09, 0.5, [0, 7]),
+        (FACTS[:5], 0.1, 0.5, [0, 6]),  # too few
+        ([*FACTS[:5], "a b c d e f<br>"], 0.1, 0.5, [*range(8)]),
+        ([*FACTS[:5], "a b c d e f g<br>"], 0.1, 0.5, [0, 7]),  # too long for a fact
+        ([*FACTS[:5], "<a href=/>a</a> b<br>"], 0.1, 0.5, [*range(8)]),
+        ([*FACTS[:5], "<a href=/>a b</a> c<br>"], 0.1, 0.5, [0, 7]),  # mostly a link
+        (["<nav>", *FACTS, "</nav>"], 0.1, 0.5, [0, 7]),
+        (FACTS, 0.1, 0.99, [0, 7]),  # the model is sure
+    ],
+)
+def test_short_facts_between_kept_blocks_are_kept(facts, probability, others, expected, monkeypatch):
+    monkeypatch.setattr(cut, "pool_alike", lambda content, page: content)
+    config = load_config("default")
+    page = f"<p>{WORDS}</p><div>{''.join(facts)}</div><p>{WORDS}{'<p>Menu 1' * 6}"
+    columns = Columns(read_document(page, config), config)
+    count = columns.count - 8
+    content = np.array([others, *[probability] * count, others, *[0.01] * 6])
+    assert np.flatnonzero(Keeping().kept(content, columns)).tolist() == expected
+    assert np.flatnonzero(Keeping(favor="precision").kept(content, columns)).tolist() == [0, count + 1]
+
+
+def test_names_and_dates_of_posts_are_no_facts(monkeypatch):
+    monkeypatch.setattr(cut, "pool_alike", lambda content, page: content)
+    config = load_config("default")
+    post = f"<div class=post><div>Ann</div><div>{WORDS}</div></div>"
+    columns = Columns(read_document(post + "<div>Bob</div>" * 6 + post, config), config)
+    content = np.array([0.1, 0.5, *[0.1] * 7, 0.5])
+    assert np.flatnonzero(Keeping().kept(content, columns)).tolist() == [1, 9]
 
 
 def test_favoring_precision_keeps_the_headline():

@@ -5,9 +5,9 @@ probability. The blocks to keep maximise the F-measure of these expected counts.
 
 Blocks that look alike, such as the records of a list, share their evidence. Units, such as listings and data tables,
 are kept as a whole or not at all: a table with gaps is worse than no table.
-Then headings directly above kept text, the headline, and formulas, tables and boxes between kept blocks are added.
-Their few words hardly count, but readers miss them. In a thread, all posts are added. Hidden copies of kept text and
-links such as "Skip to content" and "Share" are dropped.
+Then headings directly above kept text, the headline, and formulas, tables and boxes between kept blocks are added,
+and short facts such as prices if the page is uncertain. Their few words hardly count, but readers miss them. In a
+thread, all posts are added. Hidden copies of kept text and links such as "Skip to content" and "Share" are dropped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from victorpy.columns import NEAR, Columns, Counts, Flags, Floats
 from victorpy.columns.elements import running_total
 from victorpy.config import Config
 from victorpy.document import Document
-from victorpy.model.evidence.threads import posts, profiles
+from victorpy.model.evidence.threads import has_posts, posts, profiles
 from victorpy.outputs.boxes import BOX_HINTS, box_type
 
 BETA = dict(zip(FAVORS, (0.5, 0.8, 2.0), strict=True))
@@ -85,6 +85,14 @@ _UNIT_LEVELS = 4
 _LONGEST_GAP = 30  # blocks
 _MOST_OTHER_WORDS = 8  # in a gap
 _FEWEST_ALIKE = 2  # kept headings
+
+# Facts, such as the price of a book or the year of a film. Pages with a higher expected F are mostly articles, where
+# short texts between paragraphs are dates and advertisements.
+_SURE = 0.93
+_FACT_LEAST = 0.1  # probability
+_LONGEST_FACT = 6  # words
+_FEWEST_FACTS = 6
+_NO_FACTS = ("nav", "aside", "footer", "button", "select", "textarea", "img", "class-header")
 
 LEAST_PROBABLE = 0.01
 """A page has no content if no block is more probable than this."""
@@ -185,6 +193,8 @@ class Keeping:
             kept |= units_between(kept, content, page)
             kept |= posts(kept, page, content >= STRONG)
         kept |= headline_above(kept, content, page)
+        if self.favor == "recall" or (self.favor != "precision" and expected < _SURE):
+            kept |= facts_between(kept, content, page)
         dropped = hidden_copies(kept, page) | visible_copies(kept, page)
         dropped |= headline_copies(kept, page) | buttons(kept, page) | profiles(kept, page)
         return kept & ~dropped
@@ -308,6 +318,23 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
     return result
 
 
+def facts_between(kept: Flags, content: Floats, page: Columns) -> Flags:
+    """Return the short texts between kept blocks, if there are several and the page is not a thread.
+
+    On a page about a thing, they are its facts. In a thread, they are names and dates of the posts.
+    """
+    is_fact = (content >= _FACT_LEAST) & (page.words <= _LONGEST_FACT) & (2 * page.link_words <= page.words)
+    numbers = np.flatnonzero(kept)
+    is_fact[: numbers[0] if len(numbers) else len(kept)] = False
+    is_fact[numbers[-1] if len(numbers) else 0 :] = False
+    if not (is_fact & ~kept).any():
+        return is_fact
+    is_fact &= ~np.logical_or.reduce([page.within(tag) for tag in _NO_FACTS])
+    if is_fact.sum() < _FEWEST_FACTS or has_posts(kept, page):
+        is_fact[:] = False
+    return is_fact
+
+
 def hidden_copies(kept: Flags, page: Columns) -> Flags:
     """Return the long hidden blocks whose pairs of words are nearly all in the visible kept text.
 
@@ -356,8 +383,12 @@ def visible_copies(kept: Flags, page: Columns) -> Flags:
 
 
 def buttons(kept: Flags, page: Columns) -> Flags:
-    """Return the kept blocks that only lead to other places of the page, or share, print, send or copy something."""
-    found = np.zeros(page.count, dtype=bool)
+    """Return the kept blocks that only lead to other places of the page, or share, print, send or copy something.
+
+    So does text to be copied from a text field, unless the page has no other text.
+    """
+    in_field = page.within("textarea")
+    found = kept & in_field & ~in_field[kept].all()
     candidates = kept & (page.words <= _LONGEST_BUTTON)
     for number in np.flatnonzero(candidates & page.within("button")).tolist():
         found[number] = _COPY.fullmatch(page.texts[number]) is not None

@@ -82,13 +82,10 @@ def posts(kept: Flags, page: Columns, may_add: Flags) -> Flags:
     """
     result = np.zeros(len(kept), dtype=bool)
     may_add_text = may_add & ~kept & (page.link_words < page.words)
-    if not page.may_be_named(_HINTS) or not may_add_text.any():
+    if not may_add_text.any() or not has_posts(kept, page):
         return result
     is_text = page.prose > 0
     texts = np.flatnonzero(kept & is_text)
-    sample = texts[:: 1 + len(texts) // _SAMPLE]
-    if _count_posts(page.ancestors[:, sample], page) < _FEWEST_KEPT:
-        return result
     bodies = next((bodies for bodies in _alike(texts, page) if _is_thread(bodies, kept, page)), None)
     if bodies is None:
         return result
@@ -102,6 +99,14 @@ def posts(kept: Flags, page: Columns, may_add: Flags) -> Flags:
         result[number] = page.texts[number] not in known
         known.add(page.texts[number])
     return result
+
+
+def has_posts(kept: Flags, page: Columns) -> bool:
+    """Whether kept text is in several elements that are named like a post."""
+    if not page.may_be_named(_HINTS):
+        return False
+    texts = np.flatnonzero(kept & (page.prose > 0))
+    return _count_posts(page.ancestors[:, texts[:: 1 + len(texts) // _SAMPLE]], page) >= _FEWEST_KEPT
 
 
 def _alike(blocks: Counts, page: Columns) -> Iterator[Counts]:
