@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -67,8 +67,6 @@ TEXTS = {
 }
 """Patterns of the texts themselves."""
 
-_COMPILED_NAMES = {str(name): re.compile(pattern) for name, pattern in NAMES.items()}
-_COMPILED_TEXTS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in TEXTS.items()}
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TEXT_REACH = 200
 
@@ -90,9 +88,12 @@ def name_levels(page: Columns, name: str, blocks: Counts, levels: int = NEAR) ->
     return np.where(found.any(axis=0), found.argmax(axis=0), levels)
 
 
+_compiled = cache(re.compile)  # most pages need few of the patterns
+
+
 @lru_cache(maxsize=10_000)
 def _matches(pattern: str, name: str) -> bool:
-    return _COMPILED_NAMES[pattern].search(_CAMEL.sub("-", name).replace("_", "-").lower()) is not None
+    return _compiled(NAMES[pattern]).search(_CAMEL.sub("-", name).replace("_", "-").lower()) is not None
 
 
 def mentions_comments(page: Columns) -> bool:
@@ -102,7 +103,7 @@ def mentions_comments(page: Columns) -> bool:
 
 def text_marks(page: Columns, name: str, blocks: Counts) -> Flags:
     """Return which of the blocks match a pattern of texts."""
-    search = _COMPILED_TEXTS[name].search
+    search = _compiled(f"(?i){TEXTS[name]}").search
     return np.array([search(page.texts[block][:_TEXT_REACH]) is not None for block in blocks.tolist()], dtype=bool)
 
 

@@ -323,7 +323,8 @@ def facts_between(kept: Flags, content: Floats, page: Columns) -> Flags:
 
     On a page about a thing, they are its facts. In a thread, they are names and dates of the posts.
     """
-    is_fact = (content >= _FACT_LEAST) & (page.words <= _LONGEST_FACT) & (2 * page.link_words <= page.words)
+    is_short = (page.words > 0) & (page.words <= _LONGEST_FACT)
+    is_fact = is_short & (content >= _FACT_LEAST) & (2 * page.link_words <= page.words)
     numbers = np.flatnonzero(kept)
     is_fact[: numbers[0] if len(numbers) else len(kept)] = False
     is_fact[numbers[-1] if len(numbers) else 0 :] = False
