@@ -16,7 +16,7 @@ from support.batchpages import page, response, url, warc_record, write_warc
 from victorpy.batch import inputs
 from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
 from victorpy.batch.inputs import Wanted, find_files, group_files, read_failed, read_files, survey
-from victorpy.batch.record import Kind, ProblemError, Record
+from victorpy.batch.record import Kind, Origin, ProblemError, Record, broken_record, place_of
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.batch.sources.expanding import ExpandedGzip, find_bytes
 from victorpy.batch.sources.rows import next_cut
@@ -704,3 +704,31 @@ def test_site_of_a_record(url, domain, host):
     assert Record("x", Path("page.html")).site() == ""
     with pytest.raises(ConfigError, match=r"domain, host, not 'hots' \(did you mean 'host'\?\)"):
         record.site("hots")
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("https://tea.example/green/sencha.php", "tea.example/green/sencha.html"),
+        ("http://tea.example", "tea.example/index.html"),
+        ("http://tea.example/", "tea.example/index.html"),
+        ("http://tea.example/a/", "tea.example/a/index.html"),
+        ("http://user@TEA.example:80//a//b.HTML", "tea.example/a/b.html"),
+        ("http://tea.example/a.asp?x=1&y", "tea.example/a-x=1&y.html"),
+        ("http://tea.example/a.b", "tea.example/a.b.html"),
+        ("http://tea.example/%C3%BC", "tea.example/ü.html"),
+        ("http://[broken/", "crawl.warc-3.html"),
+        ("mailto:tea@tea.example", "crawl.warc-3.html"),
+        ("", "crawl.warc-3.html"),
+    ],
+)
+def test_place_of_a_page(url, place):
+    assert place_of(url, Origin("in/crawl.warc", 3)).as_posix() == place
+
+
+def test_broken_record_is_named_after_its_place():
+    record = broken_record(Origin("in/a.warc", 3), Kind.DAMAGED, "torn", reached=7)
+    assert (record.name, record.place, record.reached) == ("in/a.warc:3", Path("a.warc-3.html"), 7)
+    assert (record.problem, record.origin.rest) == ((Kind.DAMAGED, "torn"), False)
+    with pytest.raises(ProblemError, match="torn"):
+        record.read()

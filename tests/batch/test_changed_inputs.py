@@ -11,8 +11,9 @@ import pytest
 from support.batchpages import crawl, cut_manifest, failed, page, rows, tree, url
 from support.commands import clean, names_in, write_files
 
-from victorpy.batch.local.run import run_plan
-from victorpy.batch.plan import Dedup, Plan
+from victorpy.batch.local.run import failed_path, run_plan
+from victorpy.batch.plan import Dedup, Limits, Plan
+from victorpy.batch.store import settings_beside
 from victorpy.errors import OutputError
 from victorpy.methods import Method
 
@@ -186,6 +187,47 @@ def test_update_removes_retried_rows(copied):
     run(copied, "jsonl")
     assert not list((copied / "out").glob("retry-*"))
     assert len(failed(copied / "out")) == 2
+
+
+def retry(place, number="", **options):
+    """Clean the failed records again, and return the summary and the messages."""
+    stream = io.StringIO()
+    with contextlib.chdir(place):
+        failures = Path("out", f"{number}failed.jsonl")
+        plan = Plan((), Path("out"), "jsonl", retry=failures, **{"method": Method("everything"), **options})
+        assert failed_path(plan, Path("out")).parent == Path("out")
+        return run_plan(plan, stream, guarded=False), stream.getvalue()
+
+
+def test_retry_cleans_only_what_failed(copied):
+    run(copied, "jsonl")
+    before = tree(copied / "out")
+    assert [(line["source"], line["position"]) for line in failed(copied / "out")] == [
+        ("in/bad.html", 0),
+        ("two.jsonl", 2),
+    ]
+    (copied / "in" / "bad.html").write_bytes(page(5))
+    summary, said = retry(copied)
+    assert (summary["pages"], summary["kept"], summary["failed"], summary["pages-now"]) == (2, 1, 1, 2)
+    assert said.startswith("clean: two.jsonl:2: failed: not a line of JSON: ")
+    assert [row["status"] for row in rows(copied / "out", "retry-1-")] == ["kept", "failed"]
+    assert len(failed(copied / "out", "retry-1-")) == 1
+    assert {name: content for name, content in tree(copied / "out").items() if "retry" not in name} == before
+    assert "already complete" in retry(copied)[1]
+    assert retry(copied, limits=Limits(deadline=99.0))[0]["pages-now"] == 2  # a retry with other limits is another one
+    assert retry(copied, "retry-1-")[0]["pages"] == 1
+    labels = {path.name.partition("manifest")[0] for path in (copied / "out").glob("*manifest.jsonl")}
+    assert labels == {"", "retry-1-", "retry-2-", "retry-3-"}
+
+
+def test_settings_of_a_run_are_beside_its_failures(copied):
+    run(copied, "jsonl", format="markdown")
+    retry(copied, format="markdown")
+    for name in ("failed.jsonl", "retry-1-failed.jsonl"):
+        settings = settings_beside(copied / "out" / name)
+        assert (settings["format"], settings["to"], settings["choice"]["method"]) == ("markdown", "jsonl", "everything")
+        assert ("retry" in settings) is name.startswith("retry")
+    assert settings_beside(copied / "failed.jsonl") == {}
 
 
 @pytest.mark.parametrize(
