@@ -16,7 +16,6 @@ import threading
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import pytest
 from support.batchpages import page
@@ -39,7 +38,7 @@ from support.commands import (
 import victorpy
 from victorpy.base.files import open_output
 from victorpy.cleaner import Cleaner
-from victorpy.commands import Arguments, Parser, _load_command
+from victorpy.commands import Arguments
 from victorpy.commands.learn import SEVERAL_SITES, _describe_choice
 from victorpy.config import load_config
 from victorpy.model.choice import ADAPTED, UNCHANGED, Learned
@@ -719,32 +718,6 @@ def test_interrupted_learn_leaves_no_files(tmp_path):
 
 
 # victor
-
-
-OPTIONS = Path(__file__).parents[1] / "cases" / "options.txt"
-
-
-def options_of(command):
-    """Return a line for each argument of a command: its names, what it takes, and its default."""
-    parser = Parser(f"victor {command}", "")
-    _load_command(command).configure(parser)
-    for action in parser._actions[1:]:  # without --help
-        takes = action.metavar or "|".join(map(str, action.choices or ())) or action.dest.upper()
-        takes = "" if action.nargs == 0 else takes if isinstance(takes, str) else " ".join(takes)
-        number = {"*": " [...]", "+": "...", "?": "?"}.get(action.nargs, "")
-        kind = {int: "a whole number", float: "a number"}.get(action.type, "")
-        is_required, is_repeatable = action.required and bool(action.option_strings), "Append" in repr(action)
-        notes = [kind, "required" * is_required, "repeatable" * is_repeatable]
-        default = "" if action.default in (None, False, []) else f"default {action.default}"
-        names = ", ".join(action.option_strings) or action.dest
-        words = f"{names} {takes}{number}".strip()
-        yield f"{command}: {'; '.join(filter(None, [words, *notes, default]))}"
-
-
-@pytest.mark.parametrize("command", sorted({line.partition(":")[0] for line in OPTIONS.read_text().splitlines()}))
-def test_commands_have_the_listed_options(command):
-    listed = [line for line in OPTIONS.read_text().splitlines() if line.startswith(f"{command}:")]
-    assert list(options_of(command)) == listed
 
 
 @pytest.mark.parametrize("command", [clean, learn, partial(victor, "features"), partial(victor, "convert")])
