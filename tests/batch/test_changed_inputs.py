@@ -148,11 +148,13 @@ def test_kill_while_parts_are_set_aside_loses_nothing(copied, moved):
     assert tree(out) == tree(copied / "fresh")
 
 
-def test_unfinished_run_keeps_what_is_unchanged(copied):
+@pytest.mark.parametrize("more", [0, 9])
+def test_unfinished_run_keeps_what_is_unchanged(copied, more):
+    crawl(copied / "one.warc.gz", 4 + more)
     run(copied, "jsonl")
     cut_manifest(copied / "out", 3)  # as if killed in the archive
     CHANGES["new page"][0](copied)
-    assert run(copied, "jsonl")[0] == PAGES + 1 - 8
+    assert run(copied, "jsonl")[0] == PAGES + more + 1 - 8
     run(copied, "jsonl", "fresh")
     assert tree(copied / "out") == tree(copied / "fresh")
 
@@ -200,22 +202,24 @@ def retry(place, number="", **options):
 
 
 def test_retry_cleans_only_what_failed(copied):
+    (copied / "two.jsonl").write_text("{torn\n" + lines(10) + "{torn\n" + lines(12))
     run(copied, "jsonl")
     before = tree(copied / "out")
     assert [(line["source"], line["position"]) for line in failed(copied / "out")] == [
         ("in/bad.html", 0),
+        ("two.jsonl", 0),
         ("two.jsonl", 2),
     ]
     (copied / "in" / "bad.html").write_bytes(page(5))
     summary, said = retry(copied)
-    assert (summary["pages"], summary["kept"], summary["failed"], summary["pages-now"]) == (2, 1, 1, 2)
-    assert said.startswith("clean: two.jsonl:2: failed: not a line of JSON: ")
-    assert [row["status"] for row in rows(copied / "out", "retry-1-")] == ["kept", "failed"]
-    assert len(failed(copied / "out", "retry-1-")) == 1
+    assert (summary["pages"], summary["kept"], summary["failed"], summary["pages-now"]) == (3, 1, 2, 3)
+    assert said.startswith("clean: two.jsonl:0: failed: not a line of JSON: ")
+    assert [row["status"] for row in rows(copied / "out", "retry-1-")] == ["kept", "failed", "failed"]
+    assert len(failed(copied / "out", "retry-1-")) == 2
     assert {name: content for name, content in tree(copied / "out").items() if "retry" not in name} == before
     assert "already complete" in retry(copied)[1]
-    assert retry(copied, limits=Limits(deadline=99.0))[0]["pages-now"] == 2  # a retry with other limits is another one
-    assert retry(copied, "retry-1-")[0]["pages"] == 1
+    assert retry(copied, limits=Limits(deadline=99.0))[0]["pages-now"] == 3  # a retry with other limits is another one
+    assert retry(copied, "retry-1-")[0]["pages"] == 2
     labels = {path.name.partition("manifest")[0] for path in (copied / "out").glob("*manifest.jsonl")}
     assert labels == {"", "retry-1-", "retry-2-", "retry-3-"}
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support import replicapages
 from support.batchpages import page, url
 
 from victorpy.batch import inputs, replicas, sinks
@@ -98,17 +99,21 @@ def test_archive_names_a_page_without_address_and_date(tmp_path):
         ({"GROUP_ROWS": 4}, [4, 3]),
         ({"GROUP_ROWS": 3}, [4, 3]),
         ({"GROUP_ROWS": 5}, [6, 1]),
-        ({"GROUP_BYTES": 1}, [2, 2, 2, 1]),
+        ({"GROUP_BYTES": 0}, [2, 2, 2, 1]),
+        ({"GROUP_BYTES": 1}, [4, 3]),
         ({"BATCH_ROWS": 1}, [7]),
         ({"BATCH_CHARACTERS": len(TEXT)}, [7]),
     ],
 )
 def test_row_groups_consist_of_whole_pieces(tmp_path, monkeypatch, limits, groups):
     parquet = pytest.importorskip("pyarrow.parquet")
-    for name, value in limits.items():
-        monkeypatch.setattr(sinks, name, value)
+    ipc = pytest.importorskip("pyarrow.ipc")
     sink = SINKS.get("parquet")("parquet", tmp_path, find_output("text"))
     pieces = [tmp_path / f"{number}.piece" for number in range(4)]
+    for name, value in limits.items():
+        sink.write(pieces[0], [(RECORD, OUTCOME)] * 2)
+        size = ipc.open_stream(pieces[0].read_bytes()).read_all().nbytes  # of a piece
+        monkeypatch.setattr(sinks, name, size + value if name == "GROUP_BYTES" else value)
     for number, piece in enumerate(pieces):
         sink.write(piece, [(RECORD, OUTCOME)] * (1 if number == 3 else 2))
     sink.join(tmp_path / "part", pieces)
@@ -172,6 +177,20 @@ def test_paragraphs_after_the_first_ones_of_a_page_are_not_compared(tmp_path, mo
         texts = [final(number, outcome).text for number, (_, outcome) in enumerate(cleaned)]
     assert texts == ["\n\n".join(stories) + "\n", stories[2] + "\n", ""]
     assert (loss.pages, loss.replicas) == (5, 2)
+
+
+def test_replicas_are_not_streamed_as_pages(tmp_path):
+    pytest.importorskip("icu4py")
+    order = (0, 1, 0, 2, 1, 1)
+    pages = replicapages.write_lines(
+        tmp_path / "in.jsonl", [replicapages.page(replicapages.story(number)) for number in order]
+    )
+    plan = Plan((str(pages),), dedup=Dedup("pages"), method=Method("everything"))
+    seen = []
+    summary = run_plan(plan, io.StringIO(), lambda *pair: seen.append(pair), guarded=False)
+    assert (summary["pages"], summary["kept"], summary["replica"]) == (6, 3, 3)
+    repeated = [outcome.repeats and outcome.repeats["position"] for _, outcome in seen]
+    assert repeated == [None, None, 0, None, 1, 1]
 
 
 # Settings and parts of the inputs
