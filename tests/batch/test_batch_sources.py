@@ -17,7 +17,7 @@ from victorpy.batch import inputs
 from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
 from victorpy.batch.inputs import Wanted, find_files, group_files, read_failed, read_files, survey
 from victorpy.batch.record import Kind, Origin, ProblemError, Record, broken_record, place_of
-from victorpy.batch.sources import ReadOptions, source_of
+from victorpy.batch.sources import ReadOptions, rows, source_of
 from victorpy.batch.sources.expanding import ExpandedGzip, find_bytes
 from victorpy.batch.sources.rows import next_cut
 from victorpy.errors import ConfigError, DataError
@@ -558,6 +558,20 @@ def test_oversized_row_groups_are_skipped(tmp_path):
     assert kinds(records) == [None, Kind.TOO_LARGE, Kind.TOO_LARGE, None]
     assert "would expand to 80,0" in records[1].problem.words
     assert (records[2].url, records[2].payload) == (url(2), b"")
+
+
+@pytest.mark.parametrize(
+    ("least", "expansion", "is_read"), [(0, 0, True), (-1, 0, False), (-1, 1, True), (-1_000, 1_000, True)]
+)
+def test_row_group_is_read_up_to_a_size(tmp_path, monkeypatch, least, expansion, is_read):
+    """A group may always have some bytes, and more if the file is large too."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = write_table(tmp_path / "a.parquet", html=[PAGES[0]])
+    size = parquet.read_metadata(path).row_group(0).total_byte_size
+    assert path.stat().st_size >= size
+    monkeypatch.setattr(rows, "_LARGE_GROUP", size + least)
+    monkeypatch.setattr(rows, "_MOST_EXPANSION", expansion)
+    assert kinds(read(path)) == [None if is_read else Kind.TOO_LARGE]
 
 
 # reading again from the middle
