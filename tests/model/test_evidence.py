@@ -1248,7 +1248,8 @@ FACTS = [f"<b>Field {number}</b>: {number}{number}<br>" for number in range(6)]
         ([*FACTS[:5], "<a href=/>a</a> b<br>"], 0.1, 0.5, [*range(8)]),
         ([*FACTS[:5], "<a href=/>a b</a> c<br>"], 0.1, 0.5, [0, 7]),  # mostly a link
         (["<nav>", *FACTS, "</nav>"], 0.1, 0.5, [0, 7]),
-        (FACTS, 0.1, 0.99, [0, 7]),  # the model is sure
+        (FACTS, 0.3, 0.99, [*range(8)]),  # the model is sure
+        (FACTS, 0.29, 0.99, [0, 7]),
     ],
 )
 def test_short_facts_between_kept_blocks_are_kept(facts, probability, others, expected, monkeypatch):

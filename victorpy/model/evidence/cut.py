@@ -5,9 +5,9 @@ probability. The blocks to keep maximise the F-measure of these expected counts.
 
 Blocks that look alike, such as the records of a list, share their evidence. Units, such as listings and data tables,
 are kept as a whole or not at all: a table with gaps is worse than no table.
-Then headings directly above kept text, the headline, and formulas, tables and boxes between kept blocks are added,
-and short facts such as prices if the page is uncertain. Their few words hardly count, but readers miss them. In a
-thread, all posts are added. Hidden copies of kept text and links such as "Skip to content" and "Share" are dropped.
+Then headings directly above kept text, the headline, and facts, formulas, tables and boxes between kept blocks are
+added. Their few words hardly count, but readers miss them. In a thread, all posts are added. Hidden copies of kept text
+and links such as "Skip to content" and "Share" are dropped.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ _LONGEST_GAP = 30  # blocks
 _MOST_OTHER_WORDS = 8  # in a gap
 _FEWEST_ALIKE = 2  # kept headings
 
-# Facts, such as the price of a book or the year of a film. Pages with a higher expected F are mostly articles, where
+# The lowest probability of facts, such as the price of a book. Most pages with a high expected F are articles, where
 # short texts between paragraphs are dates and advertisements.
 _SURE = 0.93
-_FACT_LEAST = 0.1  # probability
+_FACT_LEAST, _FACT_LEAST_IF_SURE = 0.1, 0.3
 _LONGEST_FACT = 6  # words
 _FEWEST_FACTS = 6
 _NO_FACTS = ("nav", "aside", "footer", "button", "select", "textarea", "img", "class-header")
@@ -193,8 +193,9 @@ class Keeping:
             kept |= units_between(kept, content, page)
             kept |= posts(kept, page, content >= STRONG)
         kept |= headline_above(kept, content, page)
-        if self.favor == "recall" or (self.favor != "precision" and expected < _SURE):
-            kept |= facts_between(kept, content, page)
+        if self.favor != "precision":
+            is_sure = self.favor == "balanced" and expected >= _SURE
+            kept |= facts_between(kept, content, page, _FACT_LEAST_IF_SURE if is_sure else _FACT_LEAST)
         dropped = hidden_copies(kept, page) | visible_copies(kept, page)
         dropped |= headline_copies(kept, page) | buttons(kept, page) | profiles(kept, page)
         return kept & ~dropped
@@ -318,13 +319,14 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
     return result
 
 
-def facts_between(kept: Flags, content: Floats, page: Columns) -> Flags:
-    """Return the short texts between kept blocks, if there are several and the page is not a thread.
+def facts_between(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
+    """Return the short texts between kept blocks with at least the probability `least`.
 
-    On a page about a thing, they are its facts. In a thread, they are names and dates of the posts.
+    There must be several. On a page about a thing, they are its facts. In a thread, they are names and dates of the
+    posts, so none are returned.
     """
     is_short = (page.words > 0) & (page.words <= _LONGEST_FACT)
-    is_fact = is_short & (content >= _FACT_LEAST) & (2 * page.link_words <= page.words)
+    is_fact = is_short & (content >= least) & (2 * page.link_words <= page.words)
     numbers = np.flatnonzero(kept)
     is_fact[: numbers[0] if len(numbers) else len(kept)] = False
     is_fact[numbers[-1] if len(numbers) else 0 :] = False
