@@ -14,7 +14,7 @@ from typing import cast
 
 import numpy as np
 
-from victorpy.columns import Flags, Floats
+from victorpy.columns import Columns, Flags, Floats
 from victorpy.config import Config, load_config
 from victorpy.errors import DataError, ModelError
 from victorpy.labellers.base import check_labels
@@ -26,7 +26,7 @@ from victorpy.model.labeller import ModelLabeller, Stages, columns_of, sites_of
 from victorpy.model.store import Model
 from victorpy.model.train import Trained, describe_training, train
 from victorpy.outputs import CleanPage
-from victorpy.sites.grouping import SITE_KEY, make_folds
+from victorpy.sites.grouping import SITE_KEY, make_folds, site_of
 
 FOLDS = 5
 
@@ -87,7 +87,7 @@ class Learned:
     """The gain in word F1 to expect on other pages, less `NEW_MODEL_GAIN` for a model from scratch."""
     sites: int
     by_site: bool
-    """Whether the folds are made of sites."""
+    """Whether no candidate has seen another page of the page's site. False if the pages have no addresses."""
     general: tuple[float, float] | None = None
     """Mean word F1 on general pages before and after the adaptation, if there is a replay sample."""
 
@@ -109,8 +109,9 @@ def learn(
         raise DataError("there is only one page to learn from; give at least 2 pages, better 5 or more")
     report(f"features of {len(pages):,} pages")
     sites = sites_of([page.document for page in pages], site_key)
-    by_site = len(set(sites)) >= SEVERAL_SITES
-    groups = sites if by_site else [str(number) for number in range(len(pages))]
+    has_several_sites = len(set(sites)) >= SEVERAL_SITES
+    by_site = has_several_sites and all(site_of(page.document.url, site_key) for page in pages)
+    groups = sites if has_several_sites else [str(number) for number in range(len(pages))]
     judged = judge_pages(pages, model, weights, sites, groups)
     folds = make_folds(groups, min(FOLDS, len(set(groups))), seed=1)
     trial = _Trial(judged, folds, sites, Keeping.of(model.config), replay, report)
@@ -168,11 +169,23 @@ def judge_pages(
     return judged
 
 
-def word_f1(page: JudgedPage, kept: Flags) -> float:
-    """Return the word F1 of the kept blocks, among the blocks whose labels are known."""
-    words = np.where(page.factor > 0, page.columns.words, 0.0)
-    total = float(words[kept].sum() + words[page.content].sum())
-    return 2 * float(words[kept & page.content].sum()) / total if total else 1.0
+def word_f1(words: Floats, content: Flags, kept: Flags) -> float:
+    """Return the word F1 of the kept blocks, given the number of words of each block."""
+    total = float(words[kept].sum() + words[content].sum())
+    return 2 * float(words[kept & content].sum()) / total if total else 1.0
+
+
+def unseen_scores(trained: Trained, pages: Sequence[CleanPage]) -> Scores:
+    """Return the word F1 of the training pages, each cleaned by trees that have not seen its site.
+
+    Models without trees, or trained on pages without blocks, have no such scores.
+    """
+    scores, keeping, log_odds = [], Keeping.of(trained.config), trained.labeller.training_log_odds_
+    for page, found in zip(pages, log_odds, strict=True) if len(log_odds) == len(pages) else ():
+        columns = Columns(page.document, trained.config)
+        content = np.array([label.is_content for label in page.labels], dtype=bool)
+        scores.append(word_f1(columns.words, content, keeping.kept(probabilities(found), columns)))
+    return scores
 
 
 def expected_gain(ours: Scores, theirs: Scores, usual: float = 0.0) -> float:
@@ -213,7 +226,8 @@ class _Trial:
     def score(self, log_odds: Sequence[Floats]) -> Scores:
         """Score the blocks that log-odds keep, page by page."""
         pairs = zip(self.pages, log_odds, strict=True)
-        return [word_f1(page, self.keeping.kept(probabilities(found), page.columns)) for page, found in pairs]
+        kept = ((page, self.keeping.kept(probabilities(found), page.columns)) for page, found in pairs)
+        return [word_f1(page.known_words, page.content, its_kept) for page, its_kept in kept]
 
     def adapt(self, unchanged: Scores) -> _Adapted:
         """Find the step with the highest expected gain, among those that general pages allow."""
@@ -271,7 +285,8 @@ class _Trial:
             labeller = ModelLabeller(config).fit([documents[number] for number in seen], labels)
             for number in set(range(len(documents))) - set(seen):
                 kept = [label.is_content for label in labeller.label(documents[number]).labels]
-                scores[number] = word_f1(self.pages[number], np.array(kept, dtype=bool))
+                page = self.pages[number]
+                scores[number] = word_f1(page.known_words, page.content, np.array(kept, dtype=bool))
         return scores
 
 

@@ -120,6 +120,11 @@ class JudgedPage:
     factor: Floats
     """Factors for the weights of blocks: 1, or 0 for a block whose label is unknown."""
 
+    @property
+    def known_words(self) -> Floats:
+        """The number of words of each block, or 0 if its label is unknown."""
+        return np.where(self.factor > 0, self.columns.words, 0.0)
+
 
 def fit_adaptation(
     pages: Sequence[JudgedPage], replay: Replay | None = None, replayed: Flags | slice = slice(None)
