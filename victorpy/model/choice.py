@@ -19,7 +19,7 @@ from victorpy.config import Config, load_config
 from victorpy.errors import DataError, ModelError
 from victorpy.labellers.base import check_labels
 from victorpy.model.evidence import Keeping, fit_evidence, probabilities
-from victorpy.model.evidence.adaptation import JudgedPage, fit_adaptation
+from victorpy.model.evidence.adaptation import Adaptation, JudgedPage, fit_adaptation
 from victorpy.model.evidence.replay import Replay
 from victorpy.model.evidence.stage import Report, Weights
 from victorpy.model.labeller import ModelLabeller, Stages, columns_of, sites_of
@@ -49,7 +49,10 @@ NEW_MODEL_GAIN = 0.02
 """A smaller gain is not worth a model from scratch, which knows no other pages."""
 
 MOST_FORGOTTEN = 0.005
-"""Largest loss of word F1 on general pages by an adaptation."""
+"""Largest loss of word F1 on the replay sample by an adaptation.
+
+The trees have seen the sample, but they hardly learn it by heart: other general pages lose about as much.
+"""
 
 UNCHANGED, ADAPTED, TREES, CRF = "unchanged", "adapted", "trees from scratch", "CRF from scratch"
 
@@ -61,14 +64,17 @@ FEWEST_FOR_TREES = 15
 
 FEW_PAGES = 200
 SMALL = {
-    "evidence-learner": "catboost",
-    "evidence-net": "0",
-    "evidence-forests": "1",
-    "evidence-param-iterations": "100",
-    "evidence-param-depth": "5",
-    "evidence-param-learning_rate": "0.1",
+    TREES: {
+        "evidence-learner": "catboost",
+        "evidence-net": "0",
+        "evidence-forests": "1",
+        "evidence-param-iterations": "100",
+        "evidence-param-depth": "5",
+        "evidence-param-learning_rate": "0.1",
+    },
+    CRF: {"crf-param-max_iterations": "60"},
 }
-"""Settings of trees from scratch for fewer than `FEW_PAGES` pages. They take seconds instead of minutes."""
+"""Settings of models from scratch for fewer than `FEW_PAGES` pages. Training takes seconds instead of minutes."""
 
 Scores = Sequence[float]
 """The word F1 of each page."""
@@ -125,13 +131,13 @@ def learn(
             scores[name] = from_scratch
             gains[name] = expected_gain(from_scratch, unchanged) - NEW_MODEL_GAIN
     chosen = ADAPTED if adapt else max(gains, key=lambda name: gains[name])
-    report("training on all pages")
     labeller, config = model.labeller, model.config
     if chosen == ADAPTED:
-        adaptation = fit_adaptation(judged, replay).scaled(adapted.step).spelled(page.columns for page in judged)
         labeller = copy.copy(labeller)
+        adaptation = adapted.adaptation.spelled(page.columns for page in judged)
         labeller.stages_ = replace(cast(Stages, labeller.stages_), adaptation=adaptation)
     elif chosen != UNCHANGED:
+        report("training on all pages")
         config = scratch_config(chosen, len(pages))
         labeller = train(pages, config, None, report, site_key).labeller
     story = describe_training(pages, labeller, weights) | {
@@ -202,11 +208,11 @@ def expected_gain(ours: Scores, theirs: Scores, usual: float = 0.0) -> float:
 
 @dataclass(frozen=True)
 class _Adapted:
-    """The cross-validation of an adaptation with its best step."""
+    """An adaptation to all pages with its best step, and the scores of this step from cross-validation."""
 
+    adaptation: Adaptation
     expected_gain: float
     """Negative if too much is forgotten."""
-    step: float
     scores: Scores
     general: tuple[float, float] | None
     """Mean word F1 on general pages before and after."""
@@ -231,38 +237,34 @@ class _Trial:
 
     def adapt(self, unchanged: Scores) -> _Adapted:
         """Find the step with the highest expected gain, among those that general pages allow."""
-        changes, general_change = self._changes()
+        changes = self._changes()
+        self.report("adapting to all pages")
+        adaptation = fit_adaptation(self.pages, self.replay)
         usual_gain = USUAL_GAIN * (1 - float(np.mean(unchanged)))
         tried = []
         for step in STEPS:
             pairs = zip(self.pages, changes, strict=True)
             scores = self.score([page.findings.log_odds + step * change for page, change in pairs])
-            gain, general = expected_gain(scores, unchanged, usual_gain * step), None
+            gain, general, scaled = expected_gain(scores, unchanged, usual_gain * step), None, adaptation.scaled(step)
             if self.replay is not None:
-                before, after = (self.replay.score(factor * general_change) for factor in (0, step))
+                before, after = self.replay.score(0.0), self.replay.score(scaled.general_change(self.replay))
                 general = before, after
                 gain = -step if before - after > MOST_FORGOTTEN else gain
-            tried.append(_Adapted(gain, step, scores, general))
+            tried.append(_Adapted(scaled, gain, scores, general))
         return max(tried, key=lambda adapted: adapted.expected_gain)
 
-    def _changes(self) -> tuple[list[Floats], Floats]:
-        """Return how adaptations to the other folds change the log-odds of each page, and of the general pages."""
+    def _changes(self) -> list[Floats]:
+        """Return how adaptations to the other folds change the log-odds of each page."""
         changes = [np.zeros(0)] * len(self.pages)
-        general = np.zeros(0 if self.replay is None else self.replay.count)
         count = max(self.folds) + 1
         for fold in range(count):
             self.report(f"adapting, fold {fold + 1} of {count}")
             seen = [page for page, its_fold in zip(self.pages, self.folds, strict=True) if its_fold != fold]
-            if self.replay is None:
-                adaptation = fit_adaptation(seen)
-            else:
-                left_out = self.replay.page % count == fold
-                adaptation = fit_adaptation(seen, self.replay, ~left_out)
-                general[left_out] = adaptation.general_change(self.replay)[left_out]
+            adaptation = fit_adaptation(seen, self.replay)
             for number, page in enumerate(self.pages):
                 if self.folds[number] == fold:
                     changes[number] = adaptation.change(page.columns, page.findings)
-        return changes, general
+        return changes
 
     def from_scratch(self, name: str, model_config: Config) -> Scores | None:
         """Return the scores of a model that is trained on the pages alone, or None if such a model cannot win here."""
@@ -293,6 +295,6 @@ class _Trial:
 def scratch_config(name: str, pages: int) -> Config:
     """Return the config of a model from scratch for a number of pages."""
     config = load_config(CONFIGS[name])
-    if name == CRF or pages >= FEW_PAGES:
+    if pages >= FEW_PAGES:
         return config
-    return replace(config, values={**config.values, **{name: (value,) for name, value in SMALL.items()}})
+    return replace(config, values={**config.values, **{key: (value,) for key, value in SMALL[name].items()}})
