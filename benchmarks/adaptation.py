@@ -4,7 +4,8 @@
     python -m benchmarks.adaptation --rows rows.jsonl --plot docs/images/adaptation.svg
 
 Each data set is a kind of pages; `KIND:DIR:SITE` uses one site of it, and `NAME=KIND:DIR` gives it a name. A third of
-the sites is used for testing, or a third of the pages if there is only one site. From the others, pages are taken in
+the sites is used for testing, or a third of the pages if there is only one site. If the sites are unknown, pages with
+similar markup count as one site. From the others, pages are taken in
 random order, or by uncertainty: the simulated annotator always labels the five pages that the current model is least
 sure of, as in `victor annotate --order uncertainty --retrain`. `victor learn` chooses by itself between the unchanged
 model, adaptation and training from scratch. General pages are the sample pages in data/, which no model was trained on.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -34,7 +36,7 @@ from victorpy.model.choice import ADAPTED, learn
 from victorpy.model.evidence.replay import WEIGHT, Replay, load_replay
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import DEFAULT, Model, load_model
-from victorpy.research.datasets import read_dataset
+from victorpy.research.datasets import GoldPage, read_dataset
 from victorpy.research.gold import LabelledPage, label_page, load_gold
 
 SIZES = (5, 10, 20, 50)
@@ -54,13 +56,15 @@ class Kind:
 
 
 def read_kind(spec: str, model: Model, seed: int) -> Kind:
-    """Read the pages of a kind, and divide them by site, or by page if there is one site."""
+    """Read the pages of a kind, and divide them by site, by page if there is one site, or by template."""
     name, _, spec = spec.rpartition("=")
     kind, _, rest = spec.partition(":")
     directory, _, site = rest.partition(":")
     pages = [page for page in read_dataset(kind, Path(directory), print) if site in ("", page.site)]
     is_one_site = len({page.site for page in pages}) == 1
     groups = {page.name: page.name if is_one_site else page.site for page in pages}
+    if not any(page.url for page in pages):
+        groups = templates(pages)
     order = sorted(set(groups.values()))
     chance = random.Random(seed)
     chance.shuffle(order)
@@ -70,6 +74,18 @@ def read_kind(spec: str, model: Model, seed: int) -> Kind:
     pool = [page for page in pages if groups[page.name] not in tested][:MOST_POOL]
     labelled = ([label_page(page, spec, model.config) for page in part] for part in (pool, tests))
     return Kind(name or Path(directory).name + (f", {site}" if site else ""), *labelled)
+
+
+def templates(pages: Iterable[GoldPage]) -> dict[str, str]:
+    """Return a template for each page: the name of the first page that has mostly the same tags and classes."""
+    groups: dict[str, str] = {}
+    known: dict[str, set[bytes]] = {}
+    for page in pages:
+        names = set(re.findall(rb"<[a-z]\w*|class=[\"'][^\"']*", page.html))
+        alike = (name for name, others in known.items() if len(names & others) > len(names | others) / 2)
+        groups[page.name] = groups.get(next(alike, ""), page.name)
+        known[page.name] = names
+    return groups
 
 
 def f1(labeller: ModelLabeller, pages: Iterable[LabelledPage]) -> list[float]:

@@ -458,6 +458,7 @@ def test_learn_warns_about_one_page_and_about_disputed_labels(tmp_path):
     assert "model contains a model already; choose" in refused(learn(*command, cwd=tmp_path))
     ended = learn(*command, "--force", cwd=tmp_path, text=True)
     assert "left out: copies of other pages: 1; check 1 page whose copies have contradicting labels" in ended.stderr
+    assert "(the first: " in ended.stderr
 
 
 GAIN = "+0.100 word F1, 95 % interval +0.100 to +0.100"
@@ -508,6 +509,23 @@ def test_learn_says_whether_training_pays(pages, gain, expected_gain, sites, sen
     assert adapted.endswith(mark) == (gain is not None)
     assert new == "  CRF from scratch         0.250  0.250 to 0.250"
     assert general == "word F1 on general pages: 0.750 before, 0.500 after"
+
+
+def test_summary_of_learn_does_not_promise_too_much():
+    scores = {UNCHANGED: [0.5] * 5, "CRF from scratch": [0.75] * 5}
+    learned = Learned(None, "CRF from scratch", scores, 0.2, sites=5, by_site=False)
+    head, *_, warning, last = _describe_choice(learned, "tea")
+    assert head == "word F1 on unseen pages of unknown sites (cross-validation), with 95 % intervals:"
+    assert warning == "the saved model knows only pages like these; use it for no others"
+    assert last.startswith("training pays: +0.250 word F1")
+
+
+@pytest.mark.slow
+def test_new_model_with_trees_is_scored_on_unseen_pages(tmp_path):
+    ended = learn("--from", "none", *ARTICLES[:4], "-o", tmp_path / "model", text=True)
+    assert "word F1 on unseen pages (cross-validation): 0." in ended.stdout
+    config = (tmp_path / "model" / "config.conf").read_text()
+    assert "evidence-net: 0\n" in config  # small trees for few pages
 
 
 @pytest.mark.slow

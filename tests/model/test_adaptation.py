@@ -136,7 +136,7 @@ def test_model_from_scratch_is_saved_only_if_it_wins_clearly(monkeypatch):
     pages = tea_pages(8)
     learned = learn(pages, default())
     assert {UNCHANGED, ADAPTED, TREES} <= learned.scores.keys()
-    nothing = choice._Adapted(-1.0, 0.25, learned.scores[UNCHANGED], None)
+    nothing = choice._Adapted(None, -1.0, learned.scores[UNCHANGED], None)
     monkeypatch.setattr(choice._Trial, "adapt", lambda self, unchanged: nothing)
     learned = learn(pages, default())
     assert learned.chosen in {TREES, choice.CRF}

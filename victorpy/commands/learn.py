@@ -30,9 +30,20 @@ from victorpy.commands import Arguments
 from victorpy.commands._shared import add_allow_code, add_data, add_site_key
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError, DataError, ModelError, plural
-from victorpy.model.choice import ADAPTED, SEVERAL_SITES, UNCHANGED, Learned, learn
+from victorpy.model.choice import (
+    ADAPTED,
+    CONFIGS,
+    SEVERAL_SITES,
+    TREES,
+    UNCHANGED,
+    Learned,
+    learn,
+    scratch_config,
+    unseen_scores,
+)
 from victorpy.model.evidence.replay import WEIGHT, load_replay
 from victorpy.model.evidence.stage import Report, Weights
+from victorpy.model.evidence.trees import import_catboost
 from victorpy.model.store import DEFAULT, Model, check_target, load_model
 from victorpy.model.train import Trained, find_annotations, load_pages, train
 from victorpy.outputs import CleanPage
@@ -84,6 +95,8 @@ def run(arguments: Arguments) -> int:
         raise ConfigError("--config trains a new model, so it cannot be combined with --from")
     is_new = arguments.config is not None or arguments.origin == NONE
     began = time.perf_counter()
+    if not is_new:
+        import_catboost()  # raises before the pages are read
     model = None if is_new else load_model(arguments.origin or DEFAULT, allow_code=arguments.allow_code)
     config = load_config(arguments.config or DEFAULT) if model is None else model.config
     target: Path = arguments.output or Path("models") / (config.name if is_new else "adapted")
@@ -119,13 +132,21 @@ def _train_new(
         if sys.stderr.isatty() or info["num"] == 1:
             report(f"CRF, iteration {info['num']}, loss {info.get('loss', 0):.1f}")
 
+    if arguments.config is None:
+        config = scratch_config(TREES, len(pages))
     trained = train(pages, config, show_iteration, report, arguments.site_key, weights)
     scores, stages = trained.training["scores"], trained.labeller.stages_
-    return trained, [
+    lines = [
         f"{len(stages.crf.numbers) if stages else 0:,} attributes have weights",
         f"on the training pages, {scores['label_accuracy']:.2%} of labels are right, "
         f"and {scores['content_accuracy']:.2%} if only content and noise count",
     ]
+    unseen = [] if any(weights) else unseen_scores(trained, pages)
+    if unseen:
+        summary = summarise(unseen)
+        interval = f"95 % interval {summary.low:.3f} to {summary.high:.3f}"
+        lines.append(f"word F1 on unseen pages (cross-validation): {summary.mean:.3f}, {interval}")
+    return trained, lines
 
 
 def _adapt(
@@ -165,6 +186,8 @@ def _describe_pages(trained: Trained, counts: Mapping[str, int]) -> list[str]:
 def _describe_choice(learned: Learned, origin: str) -> list[str]:
     """Return the table of candidates, and a sentence that says whether training paid and what to do next."""
     pages, unseen = len(learned.scores[UNCHANGED]), "pages of unseen sites" if learned.by_site else "unseen pages"
+    if learned.sites >= SEVERAL_SITES and not learned.by_site:
+        unseen += " of unknown sites"
     lines = [f"word F1 on {unseen} (cross-validation), with 95 % intervals:"]
     for name, scores in learned.scores.items():
         summary = summarise(scores)
@@ -188,6 +211,8 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
         pays = "pays" if gain.low > 0 and pages >= TARGETS[0] else "probably pays"
     else:
         pays = "may pay" if learned.expected_gain > 0 else "does not pay"
+    if learned.chosen in CONFIGS:
+        lines.append("the saved model knows only pages like these; use it for no others")
     return [*lines, f"training {pays}: {difference}; for a better model, {more}"]
 
 
@@ -226,8 +251,10 @@ def _without_copies(loaded: Sequence[Loaded], warn: Warn) -> list[Loaded]:
     for row in loaded:
         copies.setdefault(hash(tuple(block.text for block in row.page.document.blocks)), []).append(row)
     if len(copies) < len(loaded):
-        disputed = sum(len({tuple(row.page.labels) for row in rows}) > 1 for rows in copies.values())
-        advice = f"; check {plural(disputed, 'page')} whose copies have contradicting labels" if disputed else ""
+        disputed = [rows for rows in copies.values() if len({tuple(row.page.labels) for row in rows}) > 1]
+        advice = f"; check {plural(len(disputed), 'page')} whose copies have contradicting labels" if disputed else ""
+        if disputed:
+            advice += f" (the first: {', '.join(row.page.document.source or row.source for row in disputed[0])})"
         warn(f"copies of other pages: {len(loaded) - len(copies):,}{advice}")
     return [rows[0] for rows in copies.values()]
 

@@ -14,19 +14,19 @@ from typing import cast
 
 import numpy as np
 
-from victorpy.columns import Flags, Floats
+from victorpy.columns import Columns, Flags, Floats
 from victorpy.config import Config, load_config
 from victorpy.errors import DataError, ModelError
 from victorpy.labellers.base import check_labels
 from victorpy.model.evidence import Keeping, fit_evidence, probabilities
-from victorpy.model.evidence.adaptation import JudgedPage, fit_adaptation
+from victorpy.model.evidence.adaptation import Adaptation, JudgedPage, fit_adaptation
 from victorpy.model.evidence.replay import Replay
 from victorpy.model.evidence.stage import Report, Weights
 from victorpy.model.labeller import ModelLabeller, Stages, columns_of, sites_of
 from victorpy.model.store import Model
 from victorpy.model.train import Trained, describe_training, train
 from victorpy.outputs import CleanPage
-from victorpy.sites.grouping import SITE_KEY, make_folds
+from victorpy.sites.grouping import SITE_KEY, make_folds, site_of
 
 FOLDS = 5
 
@@ -49,7 +49,10 @@ NEW_MODEL_GAIN = 0.02
 """A smaller gain is not worth a model from scratch, which knows no other pages."""
 
 MOST_FORGOTTEN = 0.005
-"""Largest loss of word F1 on general pages by an adaptation."""
+"""Largest loss of word F1 on the replay sample by an adaptation.
+
+The trees have seen the sample, but they hardly learn it by heart: other general pages lose about as much.
+"""
 
 UNCHANGED, ADAPTED, TREES, CRF = "unchanged", "adapted", "trees from scratch", "CRF from scratch"
 
@@ -61,14 +64,17 @@ FEWEST_FOR_TREES = 15
 
 FEW_PAGES = 200
 SMALL = {
-    "evidence-learner": "catboost",
-    "evidence-net": "0",
-    "evidence-forests": "1",
-    "evidence-param-iterations": "100",
-    "evidence-param-depth": "5",
-    "evidence-param-learning_rate": "0.1",
+    TREES: {
+        "evidence-learner": "catboost",
+        "evidence-net": "0",
+        "evidence-forests": "1",
+        "evidence-param-iterations": "100",
+        "evidence-param-depth": "5",
+        "evidence-param-learning_rate": "0.1",
+    },
+    CRF: {"crf-param-max_iterations": "60"},
 }
-"""Settings of trees from scratch for fewer than `FEW_PAGES` pages. They take seconds instead of minutes."""
+"""Settings of models from scratch for fewer than `FEW_PAGES` pages. Training takes seconds instead of minutes."""
 
 Scores = Sequence[float]
 """The word F1 of each page."""
@@ -87,7 +93,7 @@ class Learned:
     """The gain in word F1 to expect on other pages, less `NEW_MODEL_GAIN` for a model from scratch."""
     sites: int
     by_site: bool
-    """Whether the folds are made of sites."""
+    """Whether no candidate has seen another page of the page's site. False if the pages have no addresses."""
     general: tuple[float, float] | None = None
     """Mean word F1 on general pages before and after the adaptation, if there is a replay sample."""
 
@@ -109,8 +115,9 @@ def learn(
         raise DataError("there is only one page to learn from; give at least 2 pages, better 5 or more")
     report(f"features of {len(pages):,} pages")
     sites = sites_of([page.document for page in pages], site_key)
-    by_site = len(set(sites)) >= SEVERAL_SITES
-    groups = sites if by_site else [str(number) for number in range(len(pages))]
+    has_several_sites = len(set(sites)) >= SEVERAL_SITES
+    by_site = has_several_sites and all(site_of(page.document.url, site_key) for page in pages)
+    groups = sites if has_several_sites else [str(number) for number in range(len(pages))]
     judged = judge_pages(pages, model, weights, sites, groups)
     folds = make_folds(groups, min(FOLDS, len(set(groups))), seed=1)
     trial = _Trial(judged, folds, sites, Keeping.of(model.config), replay, report)
@@ -124,13 +131,13 @@ def learn(
             scores[name] = from_scratch
             gains[name] = expected_gain(from_scratch, unchanged) - NEW_MODEL_GAIN
     chosen = ADAPTED if adapt else max(gains, key=lambda name: gains[name])
-    report("training on all pages")
     labeller, config = model.labeller, model.config
     if chosen == ADAPTED:
-        adaptation = fit_adaptation(judged, replay).scaled(adapted.step).spelled(page.columns for page in judged)
         labeller = copy.copy(labeller)
+        adaptation = adapted.adaptation.spelled(page.columns for page in judged)
         labeller.stages_ = replace(cast(Stages, labeller.stages_), adaptation=adaptation)
     elif chosen != UNCHANGED:
+        report("training on all pages")
         config = scratch_config(chosen, len(pages))
         labeller = train(pages, config, None, report, site_key).labeller
     story = describe_training(pages, labeller, weights) | {
@@ -168,11 +175,23 @@ def judge_pages(
     return judged
 
 
-def word_f1(page: JudgedPage, kept: Flags) -> float:
-    """Return the word F1 of the kept blocks, among the blocks whose labels are known."""
-    words = np.where(page.factor > 0, page.columns.words, 0.0)
-    total = float(words[kept].sum() + words[page.content].sum())
-    return 2 * float(words[kept & page.content].sum()) / total if total else 1.0
+def word_f1(words: Floats, content: Flags, kept: Flags) -> float:
+    """Return the word F1 of the kept blocks, given the number of words of each block."""
+    total = float(words[kept].sum() + words[content].sum())
+    return 2 * float(words[kept & content].sum()) / total if total else 1.0
+
+
+def unseen_scores(trained: Trained, pages: Sequence[CleanPage]) -> Scores:
+    """Return the word F1 of the training pages, each cleaned by trees that have not seen its site.
+
+    Models without trees, or trained on pages without blocks, have no such scores.
+    """
+    scores, keeping, log_odds = [], Keeping.of(trained.config), trained.labeller.training_log_odds_
+    for page, found in zip(pages, log_odds, strict=True) if len(log_odds) == len(pages) else ():
+        columns = Columns(page.document, trained.config)
+        content = np.array([label.is_content for label in page.labels], dtype=bool)
+        scores.append(word_f1(columns.words, content, keeping.kept(probabilities(found), columns)))
+    return scores
 
 
 def expected_gain(ours: Scores, theirs: Scores, usual: float = 0.0) -> float:
@@ -189,11 +208,11 @@ def expected_gain(ours: Scores, theirs: Scores, usual: float = 0.0) -> float:
 
 @dataclass(frozen=True)
 class _Adapted:
-    """The cross-validation of an adaptation with its best step."""
+    """An adaptation to all pages with its best step, and the scores of this step from cross-validation."""
 
+    adaptation: Adaptation
     expected_gain: float
     """Negative if too much is forgotten."""
-    step: float
     scores: Scores
     general: tuple[float, float] | None
     """Mean word F1 on general pages before and after."""
@@ -213,42 +232,39 @@ class _Trial:
     def score(self, log_odds: Sequence[Floats]) -> Scores:
         """Score the blocks that log-odds keep, page by page."""
         pairs = zip(self.pages, log_odds, strict=True)
-        return [word_f1(page, self.keeping.kept(probabilities(found), page.columns)) for page, found in pairs]
+        kept = ((page, self.keeping.kept(probabilities(found), page.columns)) for page, found in pairs)
+        return [word_f1(page.known_words, page.content, its_kept) for page, its_kept in kept]
 
     def adapt(self, unchanged: Scores) -> _Adapted:
         """Find the step with the highest expected gain, among those that general pages allow."""
-        changes, general_change = self._changes()
+        changes = self._changes()
+        self.report("adapting to all pages")
+        adaptation = fit_adaptation(self.pages, self.replay)
         usual_gain = USUAL_GAIN * (1 - float(np.mean(unchanged)))
         tried = []
         for step in STEPS:
             pairs = zip(self.pages, changes, strict=True)
             scores = self.score([page.findings.log_odds + step * change for page, change in pairs])
-            gain, general = expected_gain(scores, unchanged, usual_gain * step), None
+            gain, general, scaled = expected_gain(scores, unchanged, usual_gain * step), None, adaptation.scaled(step)
             if self.replay is not None:
-                before, after = (self.replay.score(factor * general_change) for factor in (0, step))
+                before, after = self.replay.score(0.0), self.replay.score(scaled.general_change(self.replay))
                 general = before, after
                 gain = -step if before - after > MOST_FORGOTTEN else gain
-            tried.append(_Adapted(gain, step, scores, general))
+            tried.append(_Adapted(scaled, gain, scores, general))
         return max(tried, key=lambda adapted: adapted.expected_gain)
 
-    def _changes(self) -> tuple[list[Floats], Floats]:
-        """Return how adaptations to the other folds change the log-odds of each page, and of the general pages."""
+    def _changes(self) -> list[Floats]:
+        """Return how adaptations to the other folds change the log-odds of each page."""
         changes = [np.zeros(0)] * len(self.pages)
-        general = np.zeros(0 if self.replay is None else self.replay.count)
         count = max(self.folds) + 1
         for fold in range(count):
             self.report(f"adapting, fold {fold + 1} of {count}")
             seen = [page for page, its_fold in zip(self.pages, self.folds, strict=True) if its_fold != fold]
-            if self.replay is None:
-                adaptation = fit_adaptation(seen)
-            else:
-                left_out = self.replay.page % count == fold
-                adaptation = fit_adaptation(seen, self.replay, ~left_out)
-                general[left_out] = adaptation.general_change(self.replay)[left_out]
+            adaptation = fit_adaptation(seen, self.replay)
             for number, page in enumerate(self.pages):
                 if self.folds[number] == fold:
                     changes[number] = adaptation.change(page.columns, page.findings)
-        return changes, general
+        return changes
 
     def from_scratch(self, name: str, model_config: Config) -> Scores | None:
         """Return the scores of a model that is trained on the pages alone, or None if such a model cannot win here."""
@@ -271,13 +287,14 @@ class _Trial:
             labeller = ModelLabeller(config).fit([documents[number] for number in seen], labels)
             for number in set(range(len(documents))) - set(seen):
                 kept = [label.is_content for label in labeller.label(documents[number]).labels]
-                scores[number] = word_f1(self.pages[number], np.array(kept, dtype=bool))
+                page = self.pages[number]
+                scores[number] = word_f1(page.known_words, page.content, np.array(kept, dtype=bool))
         return scores
 
 
 def scratch_config(name: str, pages: int) -> Config:
     """Return the config of a model from scratch for a number of pages."""
     config = load_config(CONFIGS[name])
-    if name == CRF or pages >= FEW_PAGES:
+    if pages >= FEW_PAGES:
         return config
-    return replace(config, values={**config.values, **{name: (value,) for name, value in SMALL.items()}})
+    return replace(config, values={**config.values, **{key: (value,) for key, value in SMALL[name].items()}})

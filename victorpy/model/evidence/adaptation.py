@@ -120,11 +120,14 @@ class JudgedPage:
     factor: Floats
     """Factors for the weights of blocks: 1, or 0 for a block whose label is unknown."""
 
+    @property
+    def known_words(self) -> Floats:
+        """The number of words of each block, or 0 if its label is unknown."""
+        return np.where(self.factor > 0, self.columns.words, 0.0)
 
-def fit_adaptation(
-    pages: Sequence[JudgedPage], replay: Replay | None = None, replayed: Flags | slice = slice(None)
-) -> Adaptation:
-    """Continue a model's boosting on pages, and keep it as it is on some blocks of general pages."""
+
+def fit_adaptation(pages: Sequence[JudgedPage], replay: Replay | None = None) -> Adaptation:
+    """Continue a model's boosting on pages, and keep it as it is on general pages."""
     poll = Poll()
     for page in pages:
         poll.add(page.columns, page.content, page.group, page.factor > 0)
@@ -138,8 +141,7 @@ def fit_adaptation(
     lexicon = _lexicon(votes)
     if replay is not None:
         weights = replay.weight * sum(float(weights.sum()) for _, _, weights, _ in rows)
-        general = replay.matrix(lexicon), probabilities(replay.log_odds), weights, replay.log_odds
-        rows.append(tuple(array[..., replayed] for array in general))  # type: ignore[arg-type]
+        rows.append((replay.matrix(lexicon), probabilities(replay.log_odds), weights, replay.log_odds))
     matrix, target, weight, log_odds = (np.concatenate(parts, axis=-1) for parts in zip(*rows, strict=True))
     likenesses = [likeness(page.columns, others[page.group]) for page in pages]
     usual = np.maximum(np.quantile(likenesses, 0.1, axis=0), 1e-6)
