@@ -16,7 +16,7 @@ from benchmarks.lib.pages import read_pages
 from benchmarks.lib.tables import table
 from victorpy import Cleaner
 from victorpy.columns import Columns
-from victorpy.model.evidence.cut import find_units
+from victorpy.model.evidence.units import find_units
 from victorpy.model.parts import AS_LABELLED
 from victorpy.outputs import CleanPage
 

@@ -27,9 +27,10 @@ from victorpy.model.evidence import Keeping, best_cut, cut, expected_f1, fit_evi
 from victorpy.model.evidence import context as around
 from victorpy.model.evidence.context import COLUMNS as AROUND
 from victorpy.model.evidence.context import context
-from victorpy.model.evidence.cut import find_units, headline_copies, pool_alike, pool_units, visible_copies
+from victorpy.model.evidence.cut import pool_alike, pool_units
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
+from victorpy.model.evidence.removals import headline_copies, visible_copies
 from victorpy.model.evidence.stage import make_lexicon, sample_blocks, training_weights, without_headline
 from victorpy.model.evidence.trees import (
     Forest,
@@ -41,6 +42,7 @@ from victorpy.model.evidence.trees import (
     grow,
     mix,
 )
+from victorpy.model.evidence.units import find_units
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import load_model
 from victorpy.model.train import load_pages, train

@@ -14,9 +14,10 @@ from victorpy.base.digests import MOST_BYTES
 from victorpy.base.files import read_bounded
 from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.config import Config
+from victorpy.model.evidence.additions import TITLE_SHARE
 from victorpy.model.evidence.context import COLUMNS as CONTEXT_COLUMNS
 from victorpy.model.evidence.context import context
-from victorpy.model.evidence.cut import TITLE_SHARE, block_weights
+from victorpy.model.evidence.cut import block_weights
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
 from victorpy.model.evidence.lexicon import FEWEST_SITES, Lexicon, Poll, Votes, spell

@@ -1,0 +1,158 @@
+"""Rules that add blocks after the cut: headings, the headline, and units and facts between kept blocks.
+
+Their few words hardly count in the expected F1, but readers miss them.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from victorpy.columns import Columns, Flags, Floats
+from victorpy.columns.elements import running_total
+from victorpy.model.evidence.threads import has_posts
+from victorpy.model.evidence.units import data_tables
+from victorpy.outputs.boxes import BOX_HINTS, box_type
+
+STRONG = 0.05
+"""Below this probability there is strong evidence that a block is noise."""
+
+TITLE_SHARE = 0.5
+"""A headline has more than this share of its words in the title of the page."""
+
+_HEADLINE_LEAST = 0.03  # probability
+
+_TOGGLE = "kg-toggle-card"  # a title with a hidden text, in Ghost
+_UNIT_HINTS = (*BOX_HINTS, _TOGGLE)
+_NUMBER = re.compile(r"\(\d[\d.]{0,5}\)")  # of a formula
+_LEVELS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_UNIT_LEVELS = 4
+_LONGEST_GAP = 30  # blocks
+_MOST_OTHER_WORDS = 8  # in a gap
+_FEWEST_ALIKE = 2  # kept headings
+
+_LONGEST_FACT = 6  # words
+_FEWEST_FACTS = 6
+_NO_FACTS = ("nav", "aside", "footer", "button", "select", "textarea", "img", "class-header")
+
+
+def headings_above(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
+    """Return the headings directly above kept text, and the headings of the sections around kept headings.
+
+    They have at least the probability `least`. Half of it is enough for the heading of a section that is mostly kept,
+    if another heading of the same level and text above are kept. Buttons and pictures may stand between such a heading
+    and its text. The heading may be in a box without the text if the page keeps several headings that look like it.
+    """
+    is_heading = page.within("class-header")
+    is_text = kept & ~is_heading
+    is_above_kept = np.zeros(len(kept), dtype=bool)
+    is_above_kept[:-1] = is_text[1:]
+    found = is_heading & is_above_kept & (content >= least)
+    numbers = np.flatnonzero(is_heading)
+    is_kept = (kept | found)[numbers]
+    may_add = (content[numbers] >= least / 2) & ~is_kept
+    if not may_add.any() or not is_kept.any():
+        return found
+    level = np.array([page.within(tag)[numbers] for tag in _LEVELS]).argmax(axis=0)
+    # The smallest element with more than a heading. That of the heading of another box ends before the section does.
+    ends = page.block_range[1][page.ancestors[:, numbers]]
+    box_end = np.where(ends > numbers + 1, ends, page.count).min(axis=0)
+    next_heading = np.append(numbers[1:], page.count)
+    last = np.append(np.flatnonzero(next_heading[:-1] > numbers[:-1] + 1), len(numbers) - 1)  # of several in a row
+    stop = next_heading[last[np.searchsorted(last, np.arange(len(numbers)))]]
+    total, kept_total = page._running_words[0], running_total(page.words * is_text)
+    is_section = 2 * (kept_total[stop] - kept_total[numbers]) > total[stop] - total[numbers + 1]
+    look = page.look[numbers]
+    is_alike = np.bincount(look, is_kept)[look] >= _FEWEST_ALIKE
+    is_section &= is_alike | (kept_total[np.minimum(stop, box_end)] > kept_total[numbers])
+    siblings = np.bincount(level[is_kept & (numbers != page.headline)], minlength=len(_LEVELS))
+    found[numbers[may_add & is_section & (siblings[level] > 0) & (kept_total[numbers] > 0)]] = True
+    may_add &= content[numbers] >= least
+    if may_add.any():
+        added: list[int] = []
+        around: list[tuple[int, int, int, bool]] = []  # the heading of each section around the next one
+        headings = zip(numbers.tolist(), level.tolist(), box_end.tolist(), may_add.tolist(), strict=True)
+        for heading, is_kept_now in zip(headings, (kept | found)[numbers].tolist(), strict=True):
+            while around and around[-1][1] >= heading[1]:
+                around.pop()
+            if is_kept_now:
+                added += [number for number, _, end, is_likely in around if is_likely and end > heading[0]]
+            around.append(heading)
+        found[added] = True
+    return found
+
+
+def headline_above(kept: Flags, content: Floats, page: Columns) -> Flags:
+    """Return the headline, if it is an ``<h1>`` or repeats the title of the page, and kept text follows.
+
+    Gold standards contradict each other about headlines, so their probabilities are unreliable. Names of sites have
+    even lower probabilities.
+    """
+    result = np.zeros(len(kept), dtype=bool)
+    number = page.headline
+    if kept[number:].any() and content[number] >= _HEADLINE_LEAST:
+        result[number] = page.title_share[number] > TITLE_SHARE or page.within("h1")[number]
+    return result
+
+
+def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
+    """Return the formulas, data tables, boxes and details that fill a gap between kept blocks.
+
+    They are short and unlike paragraphs, and readers miss them. Only strong evidence against them drops them.
+    """
+    result = np.zeros(len(kept), dtype=bool)
+    numbers = np.flatnonzero(kept)
+    steps = numbers[1:] - numbers[:-1]
+    before = np.flatnonzero((steps > 1) & (steps <= _LONGEST_GAP + 1))
+    gaps = [*zip((numbers[before] + 1).tolist(), numbers[before + 1].tolist(), strict=True)]
+    is_likely = content >= STRONG
+    blocks = [first + number for first, stop in gaps for number in is_likely[first:stop].nonzero()[0].tolist()]
+    if not blocks:
+        return result
+    texts, block_range = page.texts, page.block_range
+    elements = []
+    if page.may_be_named(_UNIT_HINTS):
+        around = set(page.ancestors[:_UNIT_LEVELS, blocks].ravel().tolist())
+        for element in page.document.mentioning(around, "class", _UNIT_HINTS):
+            name = page.document.attributes_of(element)["class"].lower()
+            if _TOGGLE in name or box_type(name):
+                elements.append(element)
+    in_tables = np.compress(page.within("table")[blocks], blocks) if page.document.has_tag("table") else ()
+    if len(in_tables):
+        tables = data_tables(page, np.unique(page.group("table")[in_tables]))
+        elements += [*tables.tolist(), *np.intersect1d(page.parent[tables], page.elements_with(["figure"])).tolist()]
+    formulas = [block for block in blocks if texts[block].startswith("$$")]
+    if not elements and not formulas and not page.document.has_tag("details"):
+        return result
+    is_unit = page.within("details") & (page.link_words <= 0.5 * page.words)
+    for element in elements:
+        is_unit[block_range[0][element] : block_range[1][element]] = True
+    for block in formulas:
+        is_unit[block : block + 1 + bool(_NUMBER.fullmatch("".join(texts[block + 1 : block + 2])))] = True
+    is_unit &= ~(page.within("form") | page.within("nav") | page.within("aside") | page.within("button"))
+    for first, stop in gaps:
+        words, in_unit = page.words[first:stop], is_unit[first:stop]
+        is_linked = page.link_words[first:stop] @ in_unit > 0.5 * (words @ in_unit)  # teasers in a table
+        if not is_linked and words @ ~in_unit <= _MOST_OTHER_WORDS:
+            result[first:stop] = in_unit & is_likely[first:stop]
+    return result
+
+
+def facts_between(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
+    """Return the short texts between kept blocks with at least the probability `least`.
+
+    There must be several. On a page about a thing, they are its facts. In a thread, they are names and dates of the
+    posts, so none are returned.
+    """
+    is_short = (page.words > 0) & (page.words <= _LONGEST_FACT)
+    is_fact = is_short & (content >= least) & (2 * page.link_words <= page.words)
+    numbers = np.flatnonzero(kept)
+    is_fact[: numbers[0] if len(numbers) else len(kept)] = False
+    is_fact[numbers[-1] if len(numbers) else 0 :] = False
+    if not (is_fact & ~kept).any():
+        return is_fact
+    is_fact &= ~np.logical_or.reduce([page.within(tag) for tag in _NO_FACTS])
+    if is_fact.sum() < _FEWEST_FACTS or has_posts(kept, page):
+        is_fact[:] = False
+    return is_fact
