@@ -173,6 +173,9 @@ MODELS: dict[str, Damage] = {
     "huge scale": append("config.conf", f"feature-words-scale: {'9' * 400}\n"),
     "NaN leaves": trees(put(2, np.nan)),
     "NaN borders": trees(put(1, np.nan)),
+    "infinite leaves of 16 bits": trees(
+        lambda arrays: replace_array(2, np.full_like(arrays[2], np.inf, dtype="f2"))(arrays)
+    ),
     "infinite bias": trees(put(3, np.inf)),
     "feature of trees out of range": trees(put(0, 100_000)),
     "negative feature of trees": trees(put(0, -1)),

@@ -232,8 +232,6 @@ class Cleaner:
             from victorpy.model.roles import assign_roles  # only on request
 
             block_roles = assign_roles(document, labelling.labels, columns, trees)
-        if is_large:
-            trim_memory()  # of arrays
         if labelling.warnings:
             document = replace(document, losses=document.losses + labelling.warnings)
         cleaned = CleanPage.of(
@@ -248,6 +246,8 @@ class Cleaner:
         if isinstance(labeller, ModelLabeller):
             cleaned = drop_by_default(cleaned, parts, columns, trees)
         cleaned = choose_parts(cleaned, parts, columns, trees)
+        if is_large:
+            trim_memory()  # of arrays
         if cleaned.is_empty and not annotation and lacks_text(page, document.texts):
             document = replace(document, losses=(*document.losses, BUILT_BY_SCRIPTS))
             confidence = None if cleaned.confidence is None else round(_SHELL_CONFIDENCE * cleaned.confidence, 6)

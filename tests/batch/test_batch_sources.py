@@ -6,6 +6,8 @@ import hashlib
 import io
 import json
 import random
+import struct
+import time
 import tracemalloc
 import zlib
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from support.batchpages import page, response, url, warc_record, write_warc
 
 from victorpy.batch import inputs
+from victorpy.batch import record as batch_record
 from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
 from victorpy.batch.inputs import Wanted, find_files, group_files, read_failed, read_files, survey
 from victorpy.batch.record import Kind, Origin, ProblemError, Record, broken_record, place_of
@@ -23,6 +26,7 @@ from victorpy.batch.sources.rows import next_cut
 from victorpy.errors import ConfigError, DataError
 
 OPTIONS = ReadOptions()
+MOST_SECONDS = 5.0  # linear time takes much less, quadratic time several times as much
 PAGES = [page(number) for number in range(6)]
 URLS = [url(number) for number in range(6)]
 RECORDS = [response(*pair) for pair in zip(URLS, PAGES, strict=True)]
@@ -387,18 +391,74 @@ def test_expanded_gzip_is_read_from_any_offset():
     assert find_bytes(file, b"pot", 160_001) is None
 
 
+def test_very_many_gzip_members_take_linear_time():
+    started = time.process_time()
+    assert undo_codings(gzip.compress(b"x", mtime=0) * 100_000, ("gzip",), 1_000_000) == b"x" * 100_000
+    assert time.process_time() - started < MOST_SECONDS
+
+
+STORED = 65_490  # bytes of a stored block, so that damage is at the end of a bite
+OVERLAPPING = gzip.compress(b"", mtime=0)[:10] + b"\0" + struct.pack("<HH", STORED, STORED ^ 0xFFFF)
+
+
+@pytest.mark.parametrize("name", ["evil.jsonl.gz", "evil.warc.gz"])
+def test_damaged_members_that_contain_each_other_take_linear_time(tmp_path, name):
+    """Each member begins in a block of the previous one, and ends with the same damage 65 kB later."""
+    (tmp_path / name).write_bytes(OVERLAPPING * 10_000)
+    started = time.process_time()
+    assert set(kinds(read(tmp_path / name))) == {Kind.DAMAGED}
+    assert time.process_time() - started < MOST_SECONDS
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        RECORDS[0].replace(b"Content-Length: ", b"Content-Length: 99999999"),
+        b"WARC/1.0\r\nbad\r\n\r\n",
+        b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 40\r\n\r\nHTTP/1.1 200 OK\r\n\r\n<p>x\r\n\r\n",
+    ],
+)
+def test_very_many_damaged_records_take_linear_time(tmp_path, unit, pack):
+    file = tmp_path / ("evil.warc" if pack is bytes else "evil.warc.gz")
+    file.write_bytes(pack(RECORDS[1] + unit * (1_000_000 // len(unit))))
+    started = time.process_time()
+    records = read(file)
+    assert good_urls(records)[:1] == URLS[1:2]
+    assert Kind.DAMAGED in kinds(records)
+    assert time.process_time() - started < MOST_SECONDS
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_records_after_many_damaged_ones_are_read(tmp_path, pack):
+    file = tmp_path / ("crawl.warc" if pack is bytes else "crawl.warc.gz")
+    bad = RECORDS[0].replace(b"Content-Length: ", b"Content-Length: x", 1)
+    file.write_bytes(b"".join(pack(record) for _ in range(200) for record in (bad, RECORDS[1])))
+    records = read(file)
+    assert good_urls(records) == URLS[1:2] * 200
+    assert kinds(records).count(Kind.DAMAGED) == 200
+
+
+def test_standard_input_is_read_up_to_the_limit_of_a_page(monkeypatch):
+    monkeypatch.setattr(batch_record, "MOST_BYTES", 1_000)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"x" * 1_000_000)))
+    batch_record._standard_input.cache_clear()
+    assert len(batch_record._standard_input()) == 1_001
+    batch_record._standard_input.cache_clear()
+
+
 @pytest.mark.parametrize("size", [b"f" * 16, b"F" * 30, b"0" * 5_000 + b"7" + b"f" * 15, b"f" * 100_000])
 def test_chunk_of_an_impossible_size_is_damage(size):
     with pytest.raises(ProblemError, match="cannot decode the chunked"):
-        undo_codings(size + b"\r\nTea", ("chunked",), None)
-    assert undo_codings(b"3\r\nTea\r\n" + size + b"\r\nhot", ("chunked",), None) == b"Tea"
-    assert undo_codings(b"0" * 5_000 + b"3\r\nTea\r\n0\r\n\r\n", ("chunked",), None) == b"Tea"
-    assert undo_codings(b"7fffffffffffff\r\nTea", ("chunked",), None) == b"Tea"
+        undo_codings(size + b"\r\nTea", ("chunked",), 1_000_000)
+    assert undo_codings(b"3\r\nTea\r\n" + size + b"\r\nhot", ("chunked",), 1_000_000) == b"Tea"
+    assert undo_codings(b"0" * 5_000 + b"3\r\nTea\r\n0\r\n\r\n", ("chunked",), 1_000_000) == b"Tea"
+    assert undo_codings(b"7fffffffffffff\r\nTea", ("chunked",), 1_000_000) == b"Tea"
 
 
 def test_truncated_body_is_decoded_up_to_the_cut():
-    assert PAGES[0].startswith(undo_codings(gzip.compress(PAGES[0])[:-30], ("gzip",), None))
-    assert undo_codings(chunked(PAGES[0])[:250], ("chunked",), None) in PAGES[0]
+    assert PAGES[0].startswith(undo_codings(gzip.compress(PAGES[0])[:-30], ("gzip",), 1_000_000))
+    assert undo_codings(chunked(PAGES[0])[:250], ("chunked",), 1_000_000) in PAGES[0]
 
 
 @pytest.mark.parametrize(
@@ -406,7 +466,7 @@ def test_truncated_body_is_decoded_up_to_the_cut():
 )
 def test_body_that_cannot_be_decoded_is_a_problem(codings, body):
     with pytest.raises(ProblemError) as failed:
-        undo_codings(body, codings, None)
+        undo_codings(body, codings, 1_000_000)
     assert failed.value.problem.kind is Kind.DECODE
 
 

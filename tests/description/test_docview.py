@@ -60,6 +60,27 @@ def test_record_describes_the_first_4000_blocks_and_reports_the_rest(blocks):
     assert record.losses == (reported if blocks > 4_000 else ())
 
 
+@pytest.mark.parametrize("containers", [10, 11])
+def test_containers_beyond_a_limit_belong_to_the_one_around_them(monkeypatch, containers):
+    monkeypatch.setattr("victorpy.description.tag_tree.MOST_NODES", 10)
+    monkeypatch.setattr("victorpy.description.record.MOST_NODES", 10)
+    html = "<html><body>" + "<p>tea" * (containers - 2)
+    tree = tree_of(html)
+    assert len(tree.nodes) == 10
+    assert [len(node.texts) for node in tree.nodes] == [0, containers - 10] + 8 * [1]
+    record = describe(load_method("everything").document(html))
+    assert record.content.count("tea") == containers - 2
+    assert "keywords, abstract and links use only the first 10 containers" in record.losses
+
+
+@pytest.mark.parametrize("format", ["docview-tei", "docview-markdown"])
+def test_formats_that_write_the_content_themselves_do_not_write_it_twice(monkeypatch, format):
+    page = load_method("everything").document(PAGE, metadata=True)
+    written = page.to(format)
+    monkeypatch.setattr("victorpy.description.record.render_text", pytest.fail)
+    assert page.to(format) == written
+
+
 @pytest.mark.parametrize(
     ("size", "is_icon"),
     [("32", True), ("33", False), ("32px", True), ("9" * 5_000, False), ("32%", False), ("", False)],

@@ -873,18 +873,26 @@ def test_a_page_without_text_is_labelled(small, html):
     ("package", "config", "named"),
     [("catboost", "mine.conf", "CatBoost"), ("sklearn_crfsuite", "crf", "sklearn-crfsuite"), ("sklearn", "crf", "")],
 )
-def test_learning_without_a_package_tells_how_to_install_it(small, tmp_path, package, config, named):
+def test_learning_without_a_package_tells_how_to_install_it_at_once(small, tmp_path, package, config, named):
     code = (
         f"import sys; sys.modules[{package!r}] = None; from victorpy.commands import main;"
         "sys.exit(main(['learn', '-q', *sys.argv[1:]]))"
     )
     config = small.directory / config if config.endswith(".conf") else config
-    ended = run_process("-c", code, "-c", config, *ANNOS[:4], "-o", tmp_path / "model", text=True)
+    ended = run_process("-c", code, "-c", config, "missing.anno", "-o", tmp_path / "model", text=True)
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
     assert named in ended.stderr
     assert install_command("train") in ended.stderr
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.slow
+def test_adapting_without_a_package_tells_how_to_install_it_at_once(tmp_path):
+    code = "import sys; sys.modules['catboost'] = None; import victorpy.commands as v; sys.exit(v.main(sys.argv[1:]))"
+    ended = run_process("-c", code, "learn", "missing.anno", "-o", tmp_path / "model", text=True)
+    assert ended.returncode == 2
+    assert ended.stderr == f"learn: training evidence trees needs CatBoost: {install_command('train')}\n"
 
 
 # Too few pages, or too similar pages.

@@ -40,6 +40,7 @@ def checked(
     kinds = "f" if wanted.kind == "f" else "iu"
     if array.dtype.kind not in kinds:
         raise ValueError(f"its {what} have the type {array.dtype}, not {wanted}")
-    if not ((array >= lowest) & (array <= highest)).all():  # false for NaN
+    values = array.astype(np.float64) if kinds == "f" else array  # as a 16-bit number, the limit would be infinite
+    if not ((values >= lowest) & (values <= highest)).all():  # false for NaN
         raise ValueError(f"its {what} are not all numbers from {lowest:g} to {highest:g}")
     return np.asarray(array, dtype=wanted, order="C")

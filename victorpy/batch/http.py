@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import sys
 import zlib
 from collections.abc import Callable
 from functools import partial
@@ -16,6 +15,7 @@ _CHUNK_HEAD = re.compile(rb"\s*0*([0-9a-fA-F]{1,15})(?![0-9a-fA-F])[^\n]*\n")
 _HTML_TYPES = ("text/html", "application/xhtml", "application/vnd.wap.xhtml")
 _LOOKS_LIKE_HTML = re.compile(rb"<(!doctype\s+html|html|head|body|title|meta|div|p|h1|table|script)\b", re.IGNORECASE)
 _SNIFFED = 2048
+_PIECE = 1 << 13
 _NO_PAGE = re.compile(rb"HTTP/[\d.]+ +([345]\d\d)\b")
 
 
@@ -70,9 +70,8 @@ def is_html(content_type: str, body: bytes) -> bool:
     return _LOOKS_LIKE_HTML.search(body[:_SNIFFED]) is not None
 
 
-def undo_codings(body: bytes, codings: tuple[str, ...], most_bytes: int | None) -> bytes:
+def undo_codings(body: bytes, codings: tuple[str, ...], limit: int) -> bytes:
     """Decode a body. Raises ProblemError as soon as a page is larger than the limit."""
-    limit = sys.maxsize - 1 if most_bytes is None else most_bytes
     for coding in codings:
         undo = _UNDO.get(coding)
         if undo is None:
@@ -94,18 +93,21 @@ def undo_codings(body: bytes, codings: tuple[str, ...], most_bytes: int | None) 
 def _unzip(body: bytes, limit: int, window: int = 32 + zlib.MAX_WBITS) -> bytes:
     """Expand all members of a gzip or zlib body. Of a truncated member, the bytes before the cut are returned."""
     parts: list[bytes] = []
-    room = limit + 1
-    while body and room > 0:
-        inflate = zlib.decompressobj(window)
+    room, offset, complete = limit + 1, 0, 0
+    inflate = zlib.decompressobj(window)
+    while offset < len(body) and room > 0:
+        piece = body[offset : offset + _PIECE]  # zlib copies what follows a member, and there may be very many
         try:
-            part = inflate.decompress(body, room)
+            part = inflate.decompress(piece, room)
         except zlib.error:
-            if parts:
-                break  # some servers add padding
+            if complete:
+                return b"".join(parts[:complete])  # some servers add padding
             raise
         parts.append(part)
         room -= len(part)
-        body = inflate.unused_data
+        offset += len(piece) - len(inflate.unused_data)
+        if inflate.eof:
+            inflate, complete = zlib.decompressobj(window), len(parts)
     return b"".join(parts)
 
 

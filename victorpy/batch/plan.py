@@ -9,6 +9,7 @@ from typing import Any
 
 from victorpy.base.language import known_languages
 from victorpy.base.version import __version__
+from victorpy.batch.record import MOST_BYTES
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner, needs_metadata
 from victorpy.dedup.base import Detector, Keep, load_detector
@@ -138,9 +139,9 @@ class Plan:
         return wants_facts or needs_metadata(find_output(self.format), self.parts)
 
     @property
-    def most_bytes(self) -> int | None:
+    def most_bytes(self) -> int:
         """Maximum size of a page."""
-        return None if self.plain else self.read.most_bytes
+        return MOST_BYTES if self.plain else self.read.most_bytes
 
     def load(self) -> Cleaner:
         """Return the cleaner."""

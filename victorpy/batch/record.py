@@ -14,6 +14,8 @@ from urllib.parse import unquote, urlsplit
 from victorpy.base.files import check_regular
 from victorpy.sites.grouping import site_of
 
+MOST_BYTES = 500_000_000
+"""Maximum size of a page that is cleaned alone. Runs over many pages have a lower limit."""
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 STDIN = Path("-")
 _DYNAMIC = re.compile(r"\.(x?html?|shtml|php\d?|aspx?|jsp|cgi)$", re.IGNORECASE)
@@ -123,12 +125,12 @@ class Record:
         """Whether the page is an annotation file, by its name. Crawled pages may begin like one."""
         return self.file is not None and self.file.suffix == ".anno"
 
-    def read(self, most_bytes: int | None = None) -> bytes | str:
+    def read(self, most_bytes: int = MOST_BYTES) -> bytes | str:
         """Return the page as bytes or text. Raises ProblemError if it cannot be read or is too large."""
         if self.problem is not None:
             raise ProblemError(*self.problem)
         size = len(self.payload) if self.file is None else file_size(self.file)
-        problem = None if most_bytes is None else size_problem(size, most_bytes)
+        problem = size_problem(size, most_bytes)
         if problem is not None:
             raise ProblemError(*problem)
         if self.is_text:
@@ -183,8 +185,8 @@ def broken_record(origin: Origin, kind: Kind, words: str, reached: int = 0, name
 
 @cache
 def _standard_input() -> bytes:
-    """Read standard input once. A method that learns from its pages reads them twice."""
-    return sys.stdin.buffer.read()
+    """Read standard input once, because a method that learns from its pages reads them twice. Stops at the limit."""
+    return sys.stdin.buffer.read(MOST_BYTES + 1)
 
 
 def page_record(path: Path, place: Path, name: str) -> Record:

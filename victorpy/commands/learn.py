@@ -45,7 +45,7 @@ from victorpy.model.evidence.replay import WEIGHT, load_replay
 from victorpy.model.evidence.stage import Report, Weights
 from victorpy.model.evidence.trees import import_catboost
 from victorpy.model.store import DEFAULT, Model, check_target, load_model
-from victorpy.model.train import Trained, find_annotations, load_pages, train
+from victorpy.model.train import Trained, check_packages, find_annotations, load_pages, train
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_progress
 from victorpy.research.datasets import Warn, parse_data, set_name
@@ -103,6 +103,7 @@ def run(arguments: Arguments) -> int:
     check_target(target)
     if (target / META).exists() and not arguments.force:
         raise ModelError(f"{target} contains a model already; choose another directory, or use --force to replace it")
+    check_packages(config)  # before the pages are read, which may take minutes
     pages, weights, counts = _load(arguments, config)
     with _progress(arguments) as report:
         if model is None:

@@ -33,7 +33,7 @@ def record_output(
     """Make an output format from a function that writes records."""
 
     def tabulate(page: CleanPage) -> tuple[str, dict[str, Any]]:
-        record = describe(page, parameters)
+        record = describe(page, parameters, with_content=write in {write_json, write_csv})
         return write(record, page), record.fields()
 
     def configure(settings: Sequence[str]) -> Output:

@@ -10,7 +10,7 @@ from victorpy.base.language import language_of
 from victorpy.base.parameters import check_count, check_range
 from victorpy.description.categories import CategoryModel, load_categories
 from victorpy.description.integration import Link, abstract, node_images, node_links, relevant_links
-from victorpy.description.tag_tree import TagTree, Thresholds, Type, content_tree, type_by_shares
+from victorpy.description.tag_tree import MOST_NODES, TagTree, Thresholds, Type, content_tree, type_by_shares
 from victorpy.description.weights import SPREAD, feature_vector, keywords
 from victorpy.document import Metadata
 from victorpy.outputs import CleanPage
@@ -78,11 +78,11 @@ class DocView:
         return values
 
 
-def describe(page: CleanPage, parameters: Parameters | None = None) -> DocView:
-    """Return the record of a cleaned page."""
+def describe(page: CleanPage, parameters: Parameters | None = None, with_content: bool = True) -> DocView:
+    """Return the record of a cleaned page. Formats that write the content themselves need none in the record."""
     chosen = parameters or Parameters()
     metadata = page.metadata or Metadata(title=page.document.title, url=page.document.url)
-    text = render_text(page)
+    text = render_text(page) if with_content or not page.language else ""
     losses = page.document.losses
     if len(page.labels) > MOST_BLOCKS:
         losses += (f"keywords, abstract and links come from the first {MOST_BLOCKS:,} of {len(page.labels):,} blocks",)
@@ -91,6 +91,8 @@ def describe(page: CleanPage, parameters: Parameters | None = None) -> DocView:
         page = replace(page, document=section(page.document, 0, MOST_BLOCKS), **first)
     language = page.language or language_of(text, metadata.language)
     whole = TagTree(page.document)
+    if len(whole.nodes) >= MOST_NODES:
+        losses += (f"keywords, abstract and links use only the first {MOST_NODES:,} containers",)
     content = content_tree(page, whole.page)
     vector = feature_vector(content, language, chosen.spread)
     kind = page_type(whole, content)
@@ -103,7 +105,7 @@ def describe(page: CleanPage, parameters: Parameters | None = None) -> DocView:
         title=metadata.title or " ".join(keywords(vector, 2)),  # as in the paper
         keywords=tuple(keywords(vector, chosen.keywords)),
         abstract=" ".join(abstract(content, vector, chosen.sentences, chosen.theta, language)),
-        content=text,
+        content=text if with_content else "",
         links=() if kind is Type.HUB else tuple(relevant_links(whole, content, vector, chosen.beta, language)),
         main_links=tuple(node_links(content, kept_nodes)) if kind is Type.HUB else (),
         images=tuple(node_images(whole, central_nodes)) if kind is Type.IMAGE else (),

@@ -34,6 +34,8 @@ WEIGHTY = {
 
 The paper only says that H1 has more force than H3. A node without weighty tags has force 1.
 """
+MOST_NODES = 10_000
+"""Maximum number of nodes of a page. Further containers count as parts of the container around them."""
 _NEARLY_ALL = 0.9  # share of a page's words
 _ICON = 32  # pixels
 _LEAST_IMAGES = 0.001  # images per word; avoids division by a threshold of 0
@@ -131,15 +133,15 @@ class TagTree:
         self.node_of: list[int] = []  # the innermost container around each element, which may be the element itself
         elements = self.page.elements
         for element, (tag, parent) in enumerate(zip(elements.tag, elements.parent, strict=True)):
-            attributes = elements.attributes[element]
             container = self.node_of[parent] if parent >= 0 else -1
-            if tag in CONTAINERS or container < 0:
+            if (tag in CONTAINERS and len(self.nodes) < MOST_NODES) or container < 0:
                 self.node_of.append(len(self.nodes))
                 if container >= 0:
                     self.nodes[container].children.append(len(self.nodes))
                 self.nodes.append(Node(element, container))
                 continue
             self.node_of.append(container)
+            attributes = elements.attributes[element] if tag in {"img", "a"} else {}
             if tag == "img":
                 sizes = (attributes.get(name, "").strip().removesuffix("px") for name in ("width", "height"))
                 # Spacers, counters and icons do not count.

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from victorpy.document import Label
 from victorpy.errors import DataError
 from victorpy.model.crf import Progress
 from victorpy.model.evidence.stage import Report, Weights
+from victorpy.model.evidence.trees import learners, tree_settings
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import save_model
 from victorpy.outputs import CleanPage
@@ -36,6 +38,13 @@ class Trained:
 
     def save(self, directory: Path) -> None:
         save_model(directory, self.labeller, self.config, self.training)
+
+
+def check_packages(config: Config) -> None:
+    """Raise an error if a package is missing that a model of this config is trained or adapted with."""
+    for learner in learners(config) if config.get("evidence") else ():
+        tree_settings(config, learner=learner)
+    import_module("victorpy.model.crf.training")
 
 
 def load_pages(paths: Sequence[Path], config: Config) -> list[CleanPage]:

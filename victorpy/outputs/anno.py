@@ -16,12 +16,13 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from victorpy.base.files import open_regular, read_bounded
 from victorpy.config import Cuts
-from victorpy.document import Document, Label, Role
+from victorpy.document import STRIDE, Document, Label, Role
 from victorpy.errors import AnnotationError, suggest
 from victorpy.outputs.base import MAGIC, CleanPage, output
 from victorpy.page.markup import TagWriter, escape, pieces, unescape
@@ -83,11 +84,13 @@ class AnnotationWriter:
 
     def write(self, labels: Sequence[Label | None], probabilities: Sequence[float | None]) -> str:
         """Write the page with these labels. A probability of None marks a label that a person chose."""
-        rows = [
+        rows = (
             f"{label or UNLABELLED}\t{'-' if probability is None else repr(probability)}\t{end}\n"
             for label, probability, end in zip(labels, probabilities, self._line_ends, strict=True)
-        ]
-        return self._head + "".join(rows) + self._last_line
+        )
+        # Joined a few thousand at a time, because all rows as objects would take much memory.
+        joined = iter(lambda: "".join(islice(rows, STRIDE)), "")
+        return "".join([self._head, *joined, self._last_line])
 
 
 def _escape_edges(value: str) -> str:

@@ -30,6 +30,8 @@ def start_tag(name: str, attributes: Mapping[str, object]) -> str:
     >>> start_tag("cell", {"cols": 2, "role": ""})
     '<cell cols="2">'
     """
+    if not attributes:
+        return f"<{name}>"
     given = {key: without_controls(str(value)) for key, value in attributes.items() if value not in {"", None}}
     written = [f' {key}="{html.escape(value)}"' for key, value in given.items()]
     return f"<{name}{''.join(written)}>"

@@ -320,15 +320,18 @@ def _table(table: int, rows: list[list[int]], places: _Places, contents: _Conten
     filled = [places[cell] for cell in contents]
     used_rows = sorted({place.row for place in filled})
     used_columns = sorted({place.column for place in filled})
+    column_of = {column: number for number, column in enumerate(used_columns)}
     written_rows = []
-    for row in used_rows:
+    for number, row in enumerate(used_rows):
         written = []
         for cell in rows[row]:
             place = places[cell]
-            column = bisect_left(used_columns, place.column)
-            width = bisect_left(used_columns, place.column + place.width) - column
-            height = bisect_left(used_rows, row + place.height) - bisect_left(used_rows, row)
-            if width:
+            column, width, height = column_of.get(place.column, -1), 1, 1
+            if place.width > 1 or place.height > 1:
+                column = bisect_left(used_columns, place.column)
+                width = bisect_left(used_columns, place.column + place.width) - column
+                height = bisect_left(used_rows, row + place.height) - number
+            if column >= 0 and width:
                 is_heading = elements.tag[cell] == "th"
                 written.append(Cell(cell, is_heading, contents.get(cell, ()), column, width, height))
         written_rows.append(tuple(written))

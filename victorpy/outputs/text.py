@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import Any
 
 from victorpy import native
@@ -96,7 +96,7 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
         for label, role, probability, path, place, text, spans in rows
     )
     # Lists of blocks are written one after another, because all blocks as objects would take much memory.
-    written = [_json(some)[1:-1] for some in iter(lambda: [*islice(blocks, STRIDE)], [])]
+    first, *rest = [_json(some)[1:-1] for some in iter(lambda: [*islice(blocks, STRIDE)], [])] or [""]
     record = {
         "url": document.url,
         "title": facts.title if facts else document.title,
@@ -106,7 +106,9 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
         "text": render_text(page),
         "confidence": page.confidence,
     }
-    return f'{_json(record)[:-1]}, "blocks": [{", ".join(written)}], "losses": {_json(list(document.losses))}}}\n'
+    losses = _json(list(document.losses))
+    more = chain.from_iterable(zip(repeat(", "), rest, strict=False))
+    return "".join([_json(record)[:-1], ', "blocks": [', first, *more, f'], "losses": {losses}}}\n'])
 
 
 def _offsets(source: str, document: Document) -> Iterable[tuple[int, int] | None]:

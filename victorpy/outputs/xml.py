@@ -172,7 +172,8 @@ class XmlWriter(MarkupWriter):
     def _table_cell(self, cell: Cell, in_header: bool) -> str:
         spans = {"cols": cell.width, "rows": cell.height}
         attributes: dict[str, object] = {name: size for name, size in spans.items() if size > 1}
-        attributes["role"] = "label" if cell.is_heading and not in_header else ""
+        if cell.is_heading and not in_header:
+            attributes["role"] = "label"
         return f"{start_tag('cell', attributes)}{self.cell_content(cell)}</cell>"
 
     def image(self, image: Image) -> str:

@@ -20,7 +20,7 @@ FLATTEN_DEPTH = 512
 
 # An element takes up to 460 bytes of memory, so pages with very many tags would take a hundred times their size.
 # Ordinary pages have one element per 100 bytes, dense tables one per 10 bytes.
-MOST_ELEMENTS = 200_000
+MOST_ELEMENTS = 100_000
 _BYTES_PER_ELEMENT = 16
 
 # libxml2 compares each attribute of a tag with all the others, so thousands of them take seconds.

@@ -20,6 +20,7 @@ _PIECE = 1 << 16
 _BITE = 1 << 14  # compressed bytes at a time
 _REMEMBERED_MEMBERS = 1_000
 _NEVER = 1 << 62
+_MOST_REPEATED, _FREE = 20, 1 << 20
 
 
 class ExpandedGzip:
@@ -33,7 +34,11 @@ class ExpandedGzip:
         self._members = deque([(0, start)], _REMEMBERED_MEMBERS)
         """Offsets of the latest members: in the expanded bytes, and in the file."""
         self._careful_from = _NEVER
-        """Offset in the file after which it is expanded byte by byte, because damage is near."""
+        """Offset in the file after which damage is near."""
+        self.work = 0
+        """Number of bytes that were expanded, some of them repeatedly."""
+        self.damaged_at = start
+        """Offset in the file of the damage."""
         self._restart(0, start)
 
     def _restart(self, offset: int, member: int) -> None:
@@ -68,29 +73,36 @@ class ExpandedGzip:
     def read(self, size: int = _PIECE) -> bytes:
         """Read up to `size` bytes. Returns an empty value at the end of the file and at damage."""
         while not self.damage and (self._expander is not None or self._begin_member()):
-            bite_size = min(_BITE, max(self._careful_from - self._file.tell(), 1))
-            bite = self._expander.unconsumed_tail or self._file.read(bite_size)
+            is_careful = self._file.tell() >= self._careful_from
+            bite = self._expander.unconsumed_tail or self._file.read(_BITE)
+            before = self._expander.copy() if is_careful else None
             try:
                 piece: bytes = self._expander.decompress(bite, size)
             except _zlib.error as error:
                 offset = self._file.tell() - len(bite)
-                if len(bite) > 1:
-                    # Nothing from this bite was returned. Expand the member again up to here, then expand the bite byte
-                    # by byte.
+                if before is None:
+                    # Nothing from this bite was returned. Expand the member again up to here.
                     self._careful_from = offset
                     at = self._at
                     self._restart(*self._members[-1])
                     self.seek(at)
                     continue
-                self.damage = f"damaged compressed data near offset {offset:,}: {error}"
-                break
+                sound = _count_sound(before, bite)
+                self.damaged_at = self._file.seek(offset + sound)
+                if not sound:
+                    self.damage = f"damaged compressed data near offset {offset:,}: {error}"
+                    break
+                self._expander = before
+                piece = before.decompress(bite[:sound], size)
             if self._expander.eof:
                 self._file.seek(-len(self._expander.unused_data), os.SEEK_CUR)
                 self._expander = None
             elif not bite and not piece:
-                self.damage = f"the file ends, at offset {self._file.tell():,}, within a compressed member"
+                self.damaged_at = self._file.tell()
+                self.damage = f"the file ends, at offset {self.damaged_at:,}, within a compressed member"
             if piece:
                 self._at += len(piece)
+                self.work += len(piece)
                 return piece
         return b""
 
@@ -109,11 +121,34 @@ class ExpandedGzip:
 
 def expand_gzip(file: BinaryIO, start: int | None = 0) -> Iterator[ExpandedGzip]:
     """Yield the undamaged stretches of a gzip file, from the start of a member. Read each before you take the next."""
+    furthest, work = 0, 0
     while start is not None:
         stretch = ExpandedGzip(file, start)
         yield stretch
+        if not stretch.damage:
+            return
         # A damaged member may appear to include later members, so search from its beginning.
-        start = find_bytes(file, GZIP, stretch.member + 1) if stretch.damage else None
+        work += stretch.damaged_at - stretch.member
+        furthest = max(furthest, stretch.damaged_at)
+        start = find_bytes(file, GZIP, furthest if is_too_much(work, furthest) else stretch.member + 1)
+
+
+def is_too_much(work: int, reached: int) -> bool:
+    """Whether so many bytes were read again after damage that the search for more data must not go back."""
+    return work > _MOST_REPEATED * reached + _FREE
+
+
+def _count_sound(expander: Any, bite: bytes) -> int:
+    """Return how many bytes can be expanded before the damage in a bite."""
+    sound, damaged = 0, len(bite)
+    while damaged - sound > 1:
+        middle = (sound + damaged) // 2
+        try:
+            expander.copy().decompress(bite[:middle])
+            sound = middle
+        except _zlib.error:
+            damaged = middle
+    return sound
 
 
 def is_padding(file: BinaryIO | ExpandedGzip, start: int) -> bool:

@@ -13,11 +13,12 @@ from typing import Any, BinaryIO
 from victorpy.batch.http import codings_of, error_status, is_html, split_message
 from victorpy.batch.record import Kind, Origin, Problem, Record, broken_record, place_of, size_problem
 from victorpy.batch.sources import ReadOptions, source
-from victorpy.batch.sources.expanding import GZIP, ExpandedGzip, expand_gzip, find_bytes, is_padding
+from victorpy.batch.sources.expanding import GZIP, ExpandedGzip, expand_gzip, find_bytes, is_padding, is_too_much
 from victorpy.errors import missing
 
 _WARC = b"WARC/1."
 _NEXT = b"\r\n\r\n" + _WARC
+_BUFFERED = 1 << 18  # bytes that FastWARC may read in advance
 _PAGE_TYPES = frozenset(["response", "resource", "revisit"])
 
 
@@ -62,7 +63,9 @@ def _entries(
     except ImportError as error:
         raise missing("FastWARC", "batch", f"reading {path}") from error
     offset: int | None = first
+    furthest, work = first, 0
     while offset is not None:
+        begun = stream.work if isinstance(stream, ExpandedGzip) else offset
         stream.seek(offset)
         # The last record: its offset, its block length, and whether it is complete.
         at, length, is_complete = offset, 0, False
@@ -85,6 +88,8 @@ def _entries(
         except (OSError, ValueError, EOFError) as error:
             damage = str(error) or type(error).__name__
         following = at + 1  # search for the next record inside a damaged record, or after a complete one
+        furthest = max(furthest, stream.tell())
+        work += max((stream.work if isinstance(stream, ExpandedGzip) else stream.tell()) - begun - _BUFFERED, 0)
         if doubtful and damage:
             damage = f"the record should have {length:,} bytes, and another record begins in it"
             following = (find_bytes(stream, _NEXT, at) or at) + 1
@@ -98,6 +103,8 @@ def _entries(
         broken_off = stream.damage if isinstance(stream, ExpandedGzip) else ""
         if damage or broken_off:
             yield broken_off or damage
+        if is_too_much(work, furthest):
+            following = max(following, furthest)
         offset = find_bytes(stream, _WARC, following) if damage else None
 
 
