@@ -131,6 +131,26 @@ def test_folds_are_sites_if_there_are_several():
     assert not adapted().by_site
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "url", "is_one_site"),
+    [
+        ("abcdef", "abcdef", "", True),
+        ("abcdef", "abcdeg", "", True),
+        ("abcdef", "abcghi", "", False),  # no more than half of the classes are the same
+        ("abcd", "abcd", "", False),  # too simple to recognise a site
+        ("abcdef", "abcdef", "https://tea.example/", False),
+    ],
+)
+def test_pages_without_an_address_are_grouped_by_their_classes(first, second, url, is_one_site):
+    documents = []
+    for number, (classes, its_url) in enumerate([(first, ""), (second, url)]):
+        html = "".join(f'<div class="{name}"><p>Tea</p></div>' for name in classes)
+        documents.append(read_document(html, default().config, its_url, source=f"page {number}"))
+    sites = choice.guess_sites(documents, "domain")
+    assert sites[0] == "page 0"
+    assert sites[1] == ("page 0" if is_one_site else "tea.example" if url else "page 1")
+
+
 def test_model_from_scratch_is_saved_only_if_it_wins_clearly(monkeypatch):
     monkeypatch.setattr(choice, "FEWEST_FOR_TREES", 3)
     pages = tea_pages(8)
