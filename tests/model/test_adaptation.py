@@ -13,6 +13,7 @@ from support.commands import victor
 from victorpy import DataError, ModelError
 from victorpy.base.digests import write_directory
 from victorpy.cleaner import Cleaner, read_document
+from victorpy.commands.model import make_card
 from victorpy.document import Label
 from victorpy.model import choice
 from victorpy.model.choice import ADAPTED, TREES, UNCHANGED, expected_gain, judge_pages, learn
@@ -299,6 +300,8 @@ def test_card_shows_the_parent_and_the_scores(tmp_path):
     meta = json.loads(victor("model", "show", "--json", tmp_path / "model").stdout)
     assert meta["training"]["chosen"] == ADAPTED
     assert "wcxb:dev" in victor("model", "show", "default").stdout.decode()
+    from_scratch = meta | {"training": meta["training"] | {"chosen": choice.CRF}}
+    assert make_card("tea", tmp_path / "model", from_scratch)["compared with"].startswith("default (digest")
     (tmp_path / "model" / "trees.npy").write_bytes(b"damaged")
     ended = victor("model", "show", tmp_path / "model")
     assert (ended.returncode, b"is damaged" in ended.stderr) == (2, True)

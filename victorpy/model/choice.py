@@ -157,16 +157,18 @@ def learn(
 
 
 def guess_sites(documents: Sequence[Document], site_key: str) -> list[str]:
-    """Return the site of each page. Pages without an address that share most of their classes are of one site."""
+    """Return the site of each page. Pages without an address that share most of their classes are of one site.
+
+    Of many pages, those without an address are sites of their own, because all of them would have to be compared.
+    """
     sites = sites_of(documents, site_key)
-    classes_of = [set(document.elements_by("class")) for document in documents]
-    for number, (document, classes) in enumerate(zip(documents, classes_of, strict=True)):
-        if site_of(document.url, site_key) or len(classes) < FEWEST_CLASSES:
-            continue
-        for other, others in enumerate(classes_of[:number]):
-            if len(classes & others) > len(classes | others) / 2:
-                sites[number] = sites[other]
-                break
+    first_pages: dict[str, set[str]] = {}
+    for number, document in enumerate(documents if len(documents) < FEW_PAGES else ()):
+        classes = set(document.elements_by("class"))
+        if not site_of(document.url, site_key) and len(classes) >= FEWEST_CLASSES:
+            alike = (site for site, its in first_pages.items() if len(classes & its) > len(classes | its) / 2)
+            sites[number] = next(alike, sites[number])
+        first_pages.setdefault(sites[number], classes)
     return sites
 
 
