@@ -4,11 +4,11 @@
     python -m benchmarks.adaptation --rows rows.jsonl --plot docs/images/adaptation.svg
 
 Each data set is a kind of pages; `KIND:DIR:SITE` uses one site of it, and `NAME=KIND:DIR` gives it a name. A third of
-the sites is used for testing, or a third of the pages if there is only one site. If the sites are unknown, pages with
-similar markup count as one site. From the others, pages are taken in
-random order, or by uncertainty: the simulated annotator always labels the five pages that the current model is least
-sure of, as in `victor annotate --order uncertainty --retrain`. `victor learn` chooses by itself between the unchanged
-model, adaptation and training from scratch. General pages are the sample pages in data/, which no model was trained on.
+the sites is used for testing, or a third of the pages if there is only one site. Pages without an address that share
+most of their classes count as one site. From the others, pages are taken in random order, or by uncertainty: the
+simulated annotator always labels the five pages that the current model is least sure of, as in `victor annotate --order
+uncertainty --retrain`. `victor learn` chooses by itself between the unchanged model, adaptation and training from
+scratch. General pages are the sample pages in data/, which no model was trained on.
 
 Results are added to --rows, so the kinds may be measured one by one. Without --data, they are only shown.
 """
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,12 +31,13 @@ from benchmarks.lib.pages import SAMPLE
 from benchmarks.lib.pictures import save_picture
 from benchmarks.lib.tables import table
 from victorpy.annotation.learning import mean_entropy
-from victorpy.model.choice import ADAPTED, learn
+from victorpy.model.choice import ADAPTED, guess_sites, learn
 from victorpy.model.evidence.replay import WEIGHT, Replay, load_replay
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import DEFAULT, Model, load_model
-from victorpy.research.datasets import GoldPage, read_dataset
+from victorpy.research.datasets import read_dataset
 from victorpy.research.gold import LabelledPage, label_page, load_gold
+from victorpy.sites.grouping import SITE_KEY
 
 SIZES = (5, 10, 20, 50)
 BATCH = 5  # number of pages that the simulated annotator labels before the model is adapted again
@@ -56,36 +56,23 @@ class Kind:
 
 
 def read_kind(spec: str, model: Model, seed: int) -> Kind:
-    """Read the pages of a kind, and divide them by site, by page if there is one site, or by template."""
+    """Read the pages of a kind, and divide them by site, or by page if there is one site."""
     name, _, spec = spec.rpartition("=")
     kind, _, rest = spec.partition(":")
     directory, _, site = rest.partition(":")
-    pages = [page for page in read_dataset(kind, Path(directory), print) if site in ("", page.site)]
-    is_one_site = len({page.site for page in pages}) == 1
-    groups = {page.name: page.name if is_one_site else page.site for page in pages}
-    if not any(page.url for page in pages):
-        groups = templates(pages)
-    order = sorted(set(groups.values()))
+    gold = [page for page in read_dataset(kind, Path(directory), print) if site in ("", page.site)]
+    pages = [label_page(page, spec, model.config) for page in gold]
+    sites = guess_sites([page.document for page in pages], SITE_KEY)
+    if len(set(sites)) == 1:
+        sites = [page.name for page in pages]
+    order, rows = sorted(set(sites)), list(zip(sites, pages, strict=True))
     chance = random.Random(seed)
     chance.shuffle(order)
-    chance.shuffle(pages)
+    chance.shuffle(rows)
     tested = set(order[: len(order) // 3])
-    tests = [page for page in pages if groups[page.name] in tested][:MOST_TESTS]
-    pool = [page for page in pages if groups[page.name] not in tested][:MOST_POOL]
-    labelled = ([label_page(page, spec, model.config) for page in part] for part in (pool, tests))
-    return Kind(name or Path(directory).name + (f", {site}" if site else ""), *labelled)
-
-
-def templates(pages: Iterable[GoldPage]) -> dict[str, str]:
-    """Return a template for each page: the name of the first page that has mostly the same tags and classes."""
-    groups: dict[str, str] = {}
-    known: dict[str, set[bytes]] = {}
-    for page in pages:
-        names = set(re.findall(rb"<[a-z]\w*|class=[\"'][^\"']*", page.html))
-        alike = (name for name, others in known.items() if len(names & others) > len(names | others) / 2)
-        groups[page.name] = groups.get(next(alike, ""), page.name)
-        known[page.name] = names
-    return groups
+    tests = [page for site, page in rows if site in tested][:MOST_TESTS]
+    pool = [page for site, page in rows if site not in tested][:MOST_POOL]
+    return Kind(name or Path(directory).name + (f", {site}" if site else ""), pool, tests)
 
 
 def f1(labeller: ModelLabeller, pages: Iterable[LabelledPage]) -> list[float]:

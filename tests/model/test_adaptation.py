@@ -13,6 +13,7 @@ from support.commands import victor
 from victorpy import DataError, ModelError
 from victorpy.base.digests import write_directory
 from victorpy.cleaner import Cleaner, read_document
+from victorpy.commands.model import make_card
 from victorpy.document import Label
 from victorpy.model import choice
 from victorpy.model.choice import ADAPTED, TREES, UNCHANGED, expected_gain, judge_pages, learn
@@ -129,6 +130,26 @@ def test_folds_are_sites_if_there_are_several():
     learned = learn(pages, default(), adapt=True)
     assert (learned.sites, learned.by_site, learned.general) == (3, True, None)
     assert not adapted().by_site
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "url", "is_one_site"),
+    [
+        ("abcdef", "abcdef", "", True),
+        ("abcdef", "abcdeg", "", True),
+        ("abcdef", "abcghi", "", False),  # no more than half of the classes are the same
+        ("abcd", "abcd", "", False),  # too simple to recognise a site
+        ("abcdef", "abcdef", "https://tea.example/", False),
+    ],
+)
+def test_pages_without_an_address_are_grouped_by_their_classes(first, second, url, is_one_site):
+    documents = []
+    for number, (classes, its_url) in enumerate([(first, ""), (second, url)]):
+        html = "".join(f'<div class="{name}"><p>Tea</p></div>' for name in classes)
+        documents.append(read_document(html, default().config, its_url, source=f"page {number}"))
+    sites = choice.guess_sites(documents, "domain")
+    assert sites[0] == "page 0"
+    assert sites[1] == ("page 0" if is_one_site else "tea.example" if url else "page 1")
 
 
 def test_model_from_scratch_is_saved_only_if_it_wins_clearly(monkeypatch):
@@ -279,6 +300,8 @@ def test_card_shows_the_parent_and_the_scores(tmp_path):
     meta = json.loads(victor("model", "show", "--json", tmp_path / "model").stdout)
     assert meta["training"]["chosen"] == ADAPTED
     assert "wcxb:dev" in victor("model", "show", "default").stdout.decode()
+    from_scratch = meta | {"training": meta["training"] | {"chosen": choice.CRF}}
+    assert make_card("tea", tmp_path / "model", from_scratch)["compared with"].startswith("default (digest")
     (tmp_path / "model" / "trees.npy").write_bytes(b"damaged")
     ended = victor("model", "show", tmp_path / "model")
     assert (ended.returncode, b"is damaged" in ended.stderr) == (2, True)

@@ -17,6 +17,7 @@ from typing import Any
 from victorpy.base.digests import read_meta, verify_directory
 from victorpy.commands import Arguments
 from victorpy.errors import ModelError
+from victorpy.model.choice import CONFIGS
 from victorpy.model.store import bundled_models, find_model
 
 DIGITS = 12  # number of digits of a digest that are shown
@@ -60,7 +61,8 @@ def make_card(name: str, directory: Path, meta: Mapping[str, Any]) -> dict[str, 
         parent, pages = training["parent"]["digest"], training["parent"]["training"]["pages"]
         names = [name for name in bundled_models() if read_meta(find_model(name))["digest"] == parent]
         digest = f"digest {parent[:DIGITS]}"
-        card["parent"] = f"{f'{names[0]} ({digest})' if names else digest}, trained on {pages:,} pages"
+        relation = "compared with" if training["chosen"] in CONFIGS else "parent"
+        card[relation] = f"{f'{names[0]} ({digest})' if names else digest}, trained on {pages:,} pages"
         best_first = sorted(training["word_f1"].items(), key=lambda item: -item[1])
         scores = ", ".join(f"{what} {score:.3f}" for what, score in best_first)
         card["choice"] = training["chosen"]

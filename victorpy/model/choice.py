@@ -16,6 +16,7 @@ import numpy as np
 
 from victorpy.columns import Columns, Flags, Floats
 from victorpy.config import Config, load_config
+from victorpy.document import Document
 from victorpy.errors import DataError, ModelError
 from victorpy.labellers.base import check_labels
 from victorpy.model.evidence import Keeping, fit_evidence, probabilities
@@ -32,6 +33,9 @@ FOLDS = 5
 
 SEVERAL_SITES = 3
 """With fewer sites, folds are made of pages."""
+
+FEWEST_CLASSES = 5
+"""Pages with fewer different classes are too simple to recognise their site."""
 
 STEPS = (0.25, 0.5, 1.0)
 """Factors for the change of log-odds by an adaptation. The best one is chosen by cross-validation."""
@@ -114,7 +118,7 @@ def learn(
     if len(pages) < 2:
         raise DataError("there is only one page to learn from; give at least 2 pages, better 5 or more")
     report(f"features of {len(pages):,} pages")
-    sites = sites_of([page.document for page in pages], site_key)
+    sites = guess_sites([page.document for page in pages], site_key)
     has_several_sites = len(set(sites)) >= SEVERAL_SITES
     by_site = has_several_sites and all(site_of(page.document.url, site_key) for page in pages)
     groups = sites if has_several_sites else [str(number) for number in range(len(pages))]
@@ -150,6 +154,22 @@ def learn(
     if general is not None:
         story["general_word_f1"] = [round(value, 4) for value in general]
     return Learned(Trained(labeller, config, story), chosen, scores, gains[chosen], len(set(sites)), by_site, general)
+
+
+def guess_sites(documents: Sequence[Document], site_key: str) -> list[str]:
+    """Return the site of each page. Pages without an address that share most of their classes are of one site.
+
+    Of many pages, those without an address are sites of their own, because all of them would have to be compared.
+    """
+    sites = sites_of(documents, site_key)
+    first_pages: dict[str, set[str]] = {}
+    for number, document in enumerate(documents if len(documents) < FEW_PAGES else ()):
+        classes = set(document.elements_by("class"))
+        if not site_of(document.url, site_key) and len(classes) >= FEWEST_CLASSES:
+            alike = (site for site, its in first_pages.items() if len(classes & its) > len(classes | its) / 2)
+            sites[number] = next(alike, sites[number])
+        first_pages.setdefault(sites[number], classes)
+    return sites
 
 
 def judge_pages(
