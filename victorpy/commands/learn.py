@@ -43,7 +43,6 @@ from victorpy.model.choice import (
 )
 from victorpy.model.evidence.replay import WEIGHT, load_replay
 from victorpy.model.evidence.stage import Report, Weights
-from victorpy.model.evidence.trees import import_catboost
 from victorpy.model.store import DEFAULT, Model, check_target, load_model
 from victorpy.model.train import Trained, check_packages, find_annotations, load_pages, train
 from victorpy.outputs import CleanPage
@@ -95,8 +94,6 @@ def run(arguments: Arguments) -> int:
         raise ConfigError("--config trains a new model, so it cannot be combined with --from")
     is_new = arguments.config is not None or arguments.origin == NONE
     began = time.perf_counter()
-    if not is_new:
-        import_catboost()  # raises before the pages are read
     model = None if is_new else load_model(arguments.origin or DEFAULT, allow_code=arguments.allow_code)
     config = load_config(arguments.config or DEFAULT) if model is None else model.config
     target: Path = arguments.output or Path("models") / (config.name if is_new else "adapted")

@@ -359,7 +359,7 @@ def tree_settings(config: Config, stage: str = EVIDENCE, learner: str = CATBOOST
 
     With both learners, the size of a tree is limited by its depth in CatBoost and by its leaves in LightGBM.
     """
-    classifier = import_catboost().CatBoostClassifier if learner == CATBOOST else _lightgbm().LGBMClassifier
+    classifier = _catboost().CatBoostClassifier if learner == CATBOOST else _lightgbm().LGBMClassifier
     parameters = {*inspect.signature(classifier.__init__).parameters, *(_LIGHTGBM_NAMES if learner == LIGHTGBM else ())}
     settings: dict[str, Any] = {"learner": learner, "random_seed": 1}
     others = _LEAFWISE if learner == CATBOOST else ("depth",) if len(learners(config)) > 1 else ()
@@ -446,7 +446,7 @@ def _train_catboost(
     import json
     import tempfile
 
-    catboost = import_catboost()
+    catboost = _catboost()
     try:
         learner = catboost.CatBoostClassifier(**given, verbose=False, allow_writing_files=False)
         learner.fit(matrix.T, target, sample_weight=weights, baseline=baseline)
@@ -475,8 +475,7 @@ def _train_catboost(
     )
 
 
-def import_catboost() -> Any:
-    """Import CatBoost. Raises an error that says how to install it."""
+def _catboost() -> Any:
     try:
         import catboost
     except ImportError as error:
