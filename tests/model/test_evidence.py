@@ -1244,6 +1244,7 @@ def test_units_between_kept_blocks_are_kept(unit, probabilities, expected):
     assert np.flatnonzero(precise).tolist() == [0, len(probabilities) + 1]
 
 
+ROWS = "<table><tr><th>a<th>b<tr><td>c"
 FACTS = [f"<b>Field {number}</b>: {number}{number}<br>" for number in range(6)]
 
 
@@ -1258,6 +1259,9 @@ FACTS = [f"<b>Field {number}</b>: {number}{number}<br>" for number in range(6)]
         ([*FACTS[:5], "<a href=/>a</a> b<br>"], 0.1, 0.5, [*range(8)]),
         ([*FACTS[:5], "<a href=/>a b</a> c<br>"], 0.1, 0.5, [0, 7]),  # mostly a link
         (["<nav>", *FACTS, "</nav>"], 0.1, 0.5, [0, 7]),
+        (["<pre>", *[f"line {number}\n" for number in range(6)], "</pre>"], 0.1, 0.5, [0, 7]),
+        ([*FACTS, ROWS + "<td>1 2 3 4 5 6 7</table>"], 0.11, 0.5, [*range(12)]),  # three of four cells are facts
+        ([*FACTS, ROWS + "<td>1 2 3 4 5 6 7<tr><td>1 2 3 4 5 6 7<td>f</table>"], 0.11, 0.5, [*range(7), 13]),
         (FACTS, 0.3, 0.99, [*range(8)]),  # the model is sure
         (FACTS, 0.29, 0.99, [0, 7]),
     ],

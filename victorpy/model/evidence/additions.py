@@ -12,7 +12,7 @@ import numpy as np
 from victorpy.columns import Columns, Flags, Floats
 from victorpy.columns.elements import running_total
 from victorpy.model.evidence.threads import has_posts
-from victorpy.model.evidence.units import data_tables
+from victorpy.model.evidence.units import data_tables, find_units
 from victorpy.outputs.boxes import BOX_HINTS, box_type
 
 STRONG = 0.05
@@ -34,7 +34,8 @@ _FEWEST_ALIKE = 2  # kept headings
 
 _LONGEST_FACT = 6  # words
 _FEWEST_FACTS = 6
-_NO_FACTS = ("nav", "aside", "footer", "button", "select", "textarea", "img", "class-header")
+_FACTS_OF_UNIT = 0.7  # share of the blocks of a unit; other units are left out
+_NO_FACTS = ("nav", "aside", "footer", "button", "select", "textarea", "img", "pre", "class-header")
 
 
 def headings_above(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
@@ -143,7 +144,7 @@ def facts_between(kept: Flags, content: Floats, page: Columns, least: float) -> 
     """Return the short texts between kept blocks with at least the probability `least`.
 
     There must be several. On a page about a thing, they are its facts. In a thread, they are names and dates of the
-    posts, so none are returned.
+    posts, so none are returned. Units, such as tables, are returned as a whole or not at all.
     """
     is_short = (page.words > 0) & (page.words <= _LONGEST_FACT)
     is_fact = is_short & (content >= least) & (2 * page.link_words <= page.words)
@@ -154,5 +155,7 @@ def facts_between(kept: Flags, content: Floats, page: Columns, least: float) -> 
         return is_fact
     is_fact &= ~np.logical_or.reduce([page.within(tag) for tag in _NO_FACTS])
     if is_fact.sum() < _FEWEST_FACTS or has_posts(kept, page):
-        is_fact[:] = False
+        return kept
+    for begin, end in zip(*(edges.tolist() for edges in find_units(page)), strict=True):
+        is_fact[begin:end] = is_fact[begin:end].mean() >= _FACTS_OF_UNIT
     return is_fact
