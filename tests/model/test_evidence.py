@@ -1136,7 +1136,7 @@ def test_units_are_kept_or_dropped_as_a_whole(page, units):
     columns = Columns(read_document(page, config), config)
     assert list(zip(*(numbers.tolist() for numbers in find_units(columns)), strict=True)) == units
     content = np.linspace(0.1, 0.9, columns.count)
-    pooled = pool_units(content, columns)
+    pooled = pool_units(content, columns, find_units(columns))
     inside = np.zeros(columns.count, dtype=bool)
     for first, stop in units:
         assert pooled[first:stop].min() == pooled[first:stop].max()

@@ -12,7 +12,7 @@ import numpy as np
 from victorpy.columns import Columns, Flags, Floats
 from victorpy.columns.elements import running_total
 from victorpy.model.evidence.threads import has_posts
-from victorpy.model.evidence.units import data_tables, find_units
+from victorpy.model.evidence.units import Ranges, data_tables
 from victorpy.outputs.boxes import BOX_HINTS, box_type
 
 STRONG = 0.05
@@ -140,7 +140,7 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
     return result
 
 
-def facts_between(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
+def facts_between(kept: Flags, content: Floats, page: Columns, units: Ranges, least: float) -> Flags:
     """Return the short texts between kept blocks with at least the probability `least`.
 
     There must be several. On a page about a thing, they are its facts. In a thread, they are names and dates of the
@@ -155,7 +155,7 @@ def facts_between(kept: Flags, content: Floats, page: Columns, least: float) -> 
         return is_fact
     is_fact &= ~np.logical_or.reduce([page.within(tag) for tag in _NO_FACTS])
     if is_fact.sum() < _FEWEST_FACTS or has_posts(kept, page):
-        return kept
-    for begin, end in zip(*(edges.tolist() for edges in find_units(page)), strict=True):
+        return np.zeros(len(kept), dtype=bool)
+    for begin, end in zip(*(edges.tolist() for edges in units), strict=True):
         is_fact[begin:end] = is_fact[begin:end].mean() >= _FACTS_OF_UNIT
     return is_fact

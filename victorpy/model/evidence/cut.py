@@ -23,7 +23,7 @@ from victorpy.config import Config
 from victorpy.model.evidence.additions import STRONG, facts_between, headings_above, headline_above, units_between
 from victorpy.model.evidence.removals import buttons, headline_copies, hidden_copies, visible_copies
 from victorpy.model.evidence.threads import posts, profiles
-from victorpy.model.evidence.units import find_units
+from victorpy.model.evidence.units import Ranges, find_units
 
 BETA = dict(zip(FAVORS, (0.5, 0.8, 2.0), strict=True))
 """The beta of the F-measure for each value of `favor`. A higher beta favours recall."""
@@ -112,7 +112,8 @@ class Keeping:
             # A page unlike the training pages, such as a very short page, is judged relative to its best block.
             best = float(content.max(initial=0.0))
             return content >= (self.threshold * best if best > LEAST_PROBABLE else float("inf"))
-        content = pool_units(pool_alike(content, page), page)
+        units = find_units(page)
+        content = pool_units(pool_alike(content, page), page, units)
         cut, expected = best_cut(content, block_weights(page), BETA[self.favor])
         least = self.empty_below if page.count >= FEWEST_BLOCKS else min(self.empty_below, LEAST_PROBABLE)
         if self.favor != "recall" and expected < least:
@@ -128,7 +129,7 @@ class Keeping:
         kept |= headline_above(kept, content, page)
         if self.favor != "precision":
             is_sure = self.favor == "balanced" and expected >= _SURE
-            kept |= facts_between(kept, content, page, _FACT_LEAST_IF_SURE if is_sure else _FACT_LEAST)
+            kept |= facts_between(kept, content, page, units, _FACT_LEAST_IF_SURE if is_sure else _FACT_LEAST)
         dropped = hidden_copies(kept, page) | visible_copies(kept, page)
         dropped |= headline_copies(kept, page) | buttons(kept, page) | profiles(kept, page)
         return kept & ~dropped
@@ -151,9 +152,9 @@ def _log_odds(content: Floats) -> Floats:
     return np.asarray(np.log(clipped / (1 - clipped)))
 
 
-def pool_units(content: Floats, page: Columns) -> Floats:
+def pool_units(content: Floats, page: Columns, units: Ranges) -> Floats:
     """Give all blocks of a unit the same probability, from the mean of their log-odds, weighted by words."""
-    first, stop = find_units(page)
+    first, stop = units
     if not len(first):
         return content
     weight = block_weights(page)

@@ -19,8 +19,12 @@ _LONGEST_LABEL = 8
 _ITEM_BLOCKS = 2, 4  # at least and at most
 
 
-def find_units(page: Columns) -> tuple[Counts, Counts]:
-    """Return the first blocks and the ends of units, which are kept or dropped together. Smaller units come first.
+Ranges = tuple[Counts, Counts]
+"""The first blocks of units, and their ends."""
+
+
+def find_units(page: Columns) -> Ranges:
+    """Return the ranges of blocks that are kept or dropped together. Smaller units come first.
 
     Units are listings, data tables, figures with their captions, terms with their descriptions, and short items of
     lists that begin with a label.
