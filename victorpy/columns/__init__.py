@@ -76,14 +76,6 @@ class Columns(ElementColumns):
         is_near[:1] = True
         return self._names_of(np.flatnonzero(is_near).tolist())
 
-    def may_be_named(self, hints: Iterable[str]) -> bool:
-        """Whether a near name contains one of the hints, in lower case. Faster than asking single elements."""
-        return any(map(self._near_text.__contains__, hints))
-
-    @cached_property
-    def _near_text(self) -> str:
-        return "\n".join(self.near_names[0]).lower()
-
     def _names_of(self, elements: Iterable[int]) -> tuple[list[str], Counts]:
         numbers: dict[tuple[str | None, ...], int] = {}
         name_of_element = [0] * len(self.parent)

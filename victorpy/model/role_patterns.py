@@ -98,7 +98,8 @@ def _matches(pattern: str, name: str) -> bool:
 
 def mentions_comments(page: Columns) -> bool:
     """Whether an element near a block may contain comments. Much faster than `name_levels`."""
-    return page.may_be_named(("comment", "disqus", "talkback", "respond"))
+    names = "\n".join(page.near_names[0]).lower()
+    return any(word in names for word in ("comment", "disqus", "talkback", "respond"))
 
 
 def text_marks(page: Columns, name: str, blocks: Counts) -> Flags:

@@ -113,12 +113,11 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
         return result
     texts, block_range = page.texts, page.block_range
     elements = []
-    if page.may_be_named(_UNIT_HINTS):
-        around = set(page.ancestors[:_UNIT_LEVELS, blocks].ravel().tolist())
-        for element in page.document.mentioning(around, "class", _UNIT_HINTS):
-            name = page.document.attributes_of(element)["class"].lower()
-            if _TOGGLE in name or box_type(name):
-                elements.append(element)
+    around = set(page.ancestors[:_UNIT_LEVELS, blocks].ravel().tolist())
+    for element in page.document.mentioning(around, "class", _UNIT_HINTS):
+        name = page.document.attributes_of(element)["class"].lower()
+        if _TOGGLE in name or box_type(name):
+            elements.append(element)
     in_tables = np.compress(page.within("table")[blocks], blocks) if page.document.has_tag("table") else ()
     if len(in_tables):
         tables = data_tables(page, np.unique(page.group("table")[in_tables]))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from victorpy.base.words import simple_words
-from victorpy.columns import NEAR, Columns, Flags
+from victorpy.columns import Columns, Flags
 from victorpy.document import Document
 from victorpy.model.evidence.additions import TITLE_SHARE
 
@@ -72,9 +72,9 @@ def visible_copies(kept: Flags, page: Columns) -> Flags:
     """
     copies = np.zeros(page.count, dtype=bool)
     repeated = np.flatnonzero(kept & (page.duplicates > 1))
-    if not len(repeated) or not page.may_be_named(_COPY_HINTS):
+    if not len(repeated):
         return copies
-    around = page.ancestors[:NEAR, repeated]
+    around = page.ancestors[:, repeated]
     named = _named({*around.ravel().tolist()}, page.document, "class", _COPY_HINTS, _COPY_NAME)
     if not named:
         return copies
@@ -134,8 +134,7 @@ def buttons(kept: Flags, page: Columns) -> Flags:
     shares = _sharing(set(np.concatenate(around).tolist()), page.document)
     if shares:
         found[links] |= np.isin(around, shares).any(axis=0)
-    for number in links.tolist():
-        found[number] |= _JUMP.match(page.texts[number]) is not None
+    found[[number for number in links.tolist() if _JUMP.match(page.texts[number])]] = True
     return found
 
 

@@ -103,8 +103,6 @@ def posts(kept: Flags, page: Columns, may_add: Flags) -> Flags:
 
 def has_posts(kept: Flags, page: Columns) -> bool:
     """Whether kept text is in several elements that are named like a post."""
-    if not page.may_be_named(_HINTS):
-        return False
     texts = np.flatnonzero(kept & (page.prose > 0))
     return _count_posts(page.ancestors[:, texts[:: 1 + len(texts) // _SAMPLE]], page) >= _FEWEST_KEPT
 
