@@ -524,6 +524,7 @@ def test_summary_of_learn_does_not_promise_too_much():
 def test_new_model_with_trees_is_scored_on_unseen_pages(tmp_path):
     ended = learn("--from", "none", *ARTICLES[:4], "-o", tmp_path / "model", text=True)
     assert "word F1 on unseen pages (cross-validation): 0." in ended.stdout
+    assert b" on unseen pages (cross-validation)" in victor("model", "show", tmp_path / "model").stdout
     config = (tmp_path / "model" / "config.conf").read_text()
     assert "evidence-net: 0\n" in config  # small trees for few pages
 

@@ -144,6 +144,7 @@ def _train_new(
         summary = summarise(unseen)
         interval = f"95 % interval {summary.low:.3f} to {summary.high:.3f}"
         lines.append(f"word F1 on unseen pages (cross-validation): {summary.mean:.3f}, {interval}")
+        trained.training["unseen_word_f1"] = round(summary.mean, 4)
     return trained, lines
 
 

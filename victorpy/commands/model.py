@@ -67,6 +67,8 @@ def make_card(name: str, directory: Path, meta: Mapping[str, Any]) -> dict[str, 
         scores = ", ".join(f"{what} {score:.3f}" for what, score in best_first)
         card["choice"] = training["chosen"]
         card["word F1"] = f"{scores} (cross-validation over {training['folds']})"
+    if "unseen_word_f1" in training:
+        card["word F1"] = f"{training['unseen_word_f1']:.3f} on unseen pages (cross-validation)"
     if "general_word_f1" in training:
         before, after = training["general_word_f1"]
         card["general"] = f"word F1 on general pages {before:.3f} before, {after:.3f} after"
