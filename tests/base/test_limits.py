@@ -11,7 +11,7 @@ import pytest
 from victorpy import config
 from victorpy.base import digests, textformat
 from victorpy.base.arrays import checked, read_array
-from victorpy.base.files import open_regular, read_bounded
+from victorpy.base.files import open_regular, read_bounded, write_atomically
 from victorpy.base.hashes import PageCounts
 from victorpy.base.language import language_of
 from victorpy.base.parameters import check_count, check_range
@@ -257,3 +257,12 @@ def test_model_names_only_files_of_its_directory(tmp_path: Path, name: str) -> N
     (tmp_path / "meta.json").write_text(json.dumps({"format": 1, "digest": "0", "files": {name: ""}}))
     with pytest.raises(ModelError, match="files must contain the names of files in this directory"):
         digests.read_meta(tmp_path)
+
+
+def test_temporary_names_differ_unless_one_program_writes_the_file(tmp_path: Path) -> None:
+    (tmp_path / ".tea.tmp").mkdir()  # in the way of the fixed name
+    write_atomically(tmp_path / "tea", b"hot")
+    assert (tmp_path / "tea").read_bytes() == b"hot"
+    with pytest.raises(OSError, match="directory"):
+        write_atomically(tmp_path / "tea", b"cold", alone=True)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == [".tea.tmp", "tea"]

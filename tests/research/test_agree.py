@@ -190,6 +190,8 @@ def test_blocks_that_somebody_did_not_label_are_left_out():
     assert kappas_of(whole) == kappas_of(part)
     scores = compared(whole)
     assert (scores["blocks_count"], scores["blocks_left_out"]) == (2, 2)
+    (page,) = scores["pages"]
+    assert (page["blocks"], page["left_out"], page["disagreements"]) == (2, 2, 1)
     assert [found["block"] for found in scores["disagreements"]] == [2]
 
 
