@@ -81,6 +81,7 @@ def test_braces_have_up_to_ten_thousand_values() -> None:
     assert len(expand(f"{{1..{MOST_EXPANSIONS}}}")) == MOST_EXPANSIONS
     assert expand("{3..1}") == ["3", "2", "1"]
     assert expand("{2..2}") == ["2"]
+    assert expand(f"{{{MOST_EXPANSIONS}..{MOST_EXPANSIONS + 1}}}") == [str(MOST_EXPANSIONS), str(MOST_EXPANSIONS + 1)]
     for braces, reason in (
         (f"{{0..{MOST_EXPANSIONS}}}", "braces expand to more than"),
         (f"{{0..{MOST_EXPANSIONS + 1}}}", "a range has more than"),

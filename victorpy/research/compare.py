@@ -300,8 +300,9 @@ def was_trained_on(model: str, meta: Mapping[str, Any], data: str, pages: Iterab
     `pages` are fingerprints. An adapted model was also trained on the pages of the model that it comes from.
 
     >>> meta = {"training": {"data": ["wcxb", "cleaneval:dev"]}}
-    >>> [was_trained_on("my", meta, data) for data in ("wcxb:dev", "wcxb:test", "cleaneval:final", "wcxb:wcxb")]
-    [True, False, False, True]
+    >>> sets = ("wcxb:dev", "wcxb:test", "cleaneval:final", "wcxb:wcxb", "l3s:l3s")
+    >>> [was_trained_on("my", meta, data) for data in sets]
+    [True, False, False, True, False]
     """
     training = meta.get("training", {})
     recorded, fingerprints, parent = (training.get(name) for name in ("data", "fingerprints", "parent"))
