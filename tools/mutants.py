@@ -239,6 +239,7 @@ class Trial:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Try every bug."""
+        gc.unfreeze()  # a module of victorpy freezes all objects when it is imported, which hides them
         gc.collect()
         self._functions = [each for each in gc.get_objects() if isinstance(each, FunctionType)]
         self._items = {item.nodeid: item for item in session.items}
@@ -271,8 +272,8 @@ class Trial:
 
     def _run(self, bug: Bug, source: str, tests: list[str]) -> int:
         if not bug.reached_at or not self._plant_here(bug, source):  # the module has to be imported again
-            files = dict(Counter(test.partition("::")[0] for test in tests).most_common(MOST_FILES))
-            chosen = [test for test in tests if test.partition("::")[0] in {bug.path, *files}]
+            files = list(dict.fromkeys(test.partition("::")[0] for test in tests))[:MOST_FILES]
+            chosen = [test for test in tests if test.partition("::")[0] in files]
             command = [sys.executable, "-m", "pytest", "-x", *PLAIN, *chosen[:MOST_IMPORTING]]
             return subprocess.run(command, cwd=TREE, check=False).returncode
         items = [self._items[test] for test in tests]
