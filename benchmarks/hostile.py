@@ -22,7 +22,7 @@ from benchmarks.lib.command import make_parser, run
 from benchmarks.lib.tables import table
 from victorpy import Cleaner, native
 
-FORMATS = ("text", "markdown", "html", "jsonl", "anno", "page", "docview", "docview-tei")
+FORMATS = ("text", "markdown", "html", "jsonl", "anno", "page", "docview", "docview-tei", "vertical", "label-studio")
 MOST_SECONDS = 5.0  # per megabyte of the page
 MOST_MEMORY = 30  # times the size of the page, above `FLOOR`
 FLOOR = 100_000_000

@@ -19,7 +19,7 @@ from support.commands import clean as run_clean
 
 from victorpy import Cleaner, ConfigError, VictorError, load_config, read_document
 from victorpy.base.language import language_of
-from victorpy.base.words import icu_words
+from victorpy.base.words import icu_pieces, icu_words
 from victorpy.description.integration import (
     Sentence,
     abstract,
@@ -205,6 +205,14 @@ def test_docview_cleaner_is_a_method_with_parameters():
 
 
 # Keywords, abstracts, links.
+
+
+@pytest.mark.parametrize("breaker", ["WordBreaker", "SentenceBreaker"])
+@pytest.mark.parametrize("word", ["a", "Tea", "3rd", "v2", "2020", "USA", "x" * 300])
+@pytest.mark.parametrize("language", ["en", "de", "ja", "th"])
+def test_one_word_is_one_piece_without_icu_too(breaker, word, language):
+    breakers = pytest.importorskip("icu4py.breakers")
+    assert list(icu_pieces(breaker, word, language)) == list(getattr(breakers, breaker)(word, language)) == [word]
 
 
 def test_terms_of_languages_with_and_without_spaces():

@@ -15,13 +15,10 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from victorpy.errors import missing
-
-if TYPE_CHECKING:
-    from icu4py.breakers import BaseBreaker
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _SIMPLE = re.compile(r"\w+")
@@ -108,14 +105,16 @@ def icu_words(text: str) -> list[str]:
     return [piece for piece in pieces if piece[0].isalnum()]
 
 
-def icu_pieces(breaker: str, text: str, language: str = "en") -> BaseBreaker:
+def icu_pieces(breaker: str, text: str, language: str = "en") -> Iterable[str]:
     """Split a text with an ICU breaker, `WordBreaker` or `SentenceBreaker`."""
+    if text.isascii() and text.isalnum():  # one word; hostile pages have very many paragraphs of one letter
+        return [text]
     try:
         from icu4py import breakers
     except ModuleNotFoundError as error:
         raise missing("icu4py", "docview", "finding words") from error
     whole = text.encode("utf-8", "replace").decode()  # a lone surrogate cannot be passed to ICU
-    pieces: BaseBreaker = getattr(breakers, breaker)(whole, language)
+    pieces: Iterable[str] = getattr(breakers, breaker)(whole, language)
     return pieces
 
 

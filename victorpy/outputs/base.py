@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote, urljoin
 
@@ -212,6 +212,14 @@ def find_output(format: str) -> Output:
 def json_line(names: Sequence[str], url: str, title: str, text: str, columns: Mapping[str, Any]) -> str:
     """Write a page in several formats as a line of JSON."""
     return json.dumps({"url": url, "title": title, names[0]: text, **columns}, ensure_ascii=False) + "\n"
+
+
+def json_items(items: Iterable[Any]) -> Iterator[str]:
+    """Yield pieces of a JSON list without its brackets. All items as objects would take much memory on large pages."""
+    rest, separator = iter(items), ""
+    while some := [*islice(rest, STRIDE)]:
+        yield separator + json.dumps(some, ensure_ascii=False)[1:-1]
+        separator = ", "
 
 
 def _find_one(name: str, settings: Sequence[str]) -> Output:

@@ -13,7 +13,7 @@ from victorpy.config import Cuts
 from victorpy.document import Label
 from victorpy.errors import AnnotationError
 from victorpy.outputs.anno import AnnotationWriter, read_annotation, write_anno
-from victorpy.outputs.base import CleanPage, output
+from victorpy.outputs.base import CleanPage, json_items, output
 from victorpy.outputs.tables import without_controls
 
 _PARAGRAPH = re.compile(r"/p\[([0-9]{1,7})\]")
@@ -24,19 +24,20 @@ _TAGS = {"from_name": "label", "to_name": "page", "type": "hypertextlabels"}
 def render_label_studio(page: CleanPage) -> str:
     """Label Studio: a task with every block as a paragraph, and its label as an XPath range."""
     texts = [without_controls(text) for text in page.document.texts]
-    results = [
+    results = (
         {"id": f"b{number}", **_TAGS, "value": _range(number, text, label)}
         for number, (text, label) in enumerate(zip(texts, page.labels, strict=True), 1)
         if label.is_content
-    ]
+    )
     data = {
         "html": "".join(f"<p>{html.escape(text, quote=False)}</p>" for text in texts),
         "url": page.document.url,
         "title": page.document.title,
         "anno": write_anno(replace(page, features=())),
     }
-    task = {"data": data, "predictions" if page.by_method else "annotations": [{"result": results}]}
-    return json.dumps([task], indent=1) + "\n"
+    kind = "predictions" if page.by_method else "annotations"
+    before = f'[{{"data": {json.dumps(data)}, "{kind}": [{{"result": ['
+    return "".join([before, *json_items(results), "]}]}]\n"])
 
 
 def _range(number: int, text: str, label: Label) -> dict[str, Any]:

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice, repeat
+from itertools import repeat
 from typing import Any
 
 from victorpy import native
 from victorpy.base.parameters import parse_settings
-from victorpy.document import STRIDE, Document, Label
-from victorpy.outputs.base import LINK_SIGNS, OUTPUTS, CleanPage, KeptBlocks, Output, output, segments
+from victorpy.document import Document, Label
+from victorpy.outputs.base import LINK_SIGNS, OUTPUTS, CleanPage, KeptBlocks, Output, json_items, output, segments
 from victorpy.outputs.offsets import find_offsets
 from victorpy.outputs.tables import INVISIBLE, find_tables, parts, tidy_text
 
@@ -95,8 +95,6 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
         | ({} if spans is None else {"kept": spans})
         for label, role, probability, path, place, text, spans in rows
     )
-    # Lists of blocks are written one after another, because all blocks as objects would take much memory.
-    first, *rest = [_json(some)[1:-1] for some in iter(lambda: [*islice(blocks, STRIDE)], [])] or [""]
     record = {
         "url": document.url,
         "title": facts.title if facts else document.title,
@@ -107,8 +105,7 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
         "confidence": page.confidence,
     }
     losses = _json(list(document.losses))
-    more = chain.from_iterable(zip(repeat(", "), rest, strict=False))
-    return "".join([_json(record)[:-1], ', "blocks": [', first, *more, f'], "losses": {losses}}}\n'])
+    return "".join([_json(record)[:-1], ', "blocks": [', *json_items(blocks), f'], "losses": {losses}}}\n'])
 
 
 def _offsets(source: str, document: Document) -> Iterable[tuple[int, int] | None]:
