@@ -48,7 +48,7 @@ _FACT_LEAST, _FACT_LEAST_IF_SURE = 0.1, 0.3
 
 def probabilities(log_odds: Floats) -> Floats:
     """Convert log-odds to probabilities."""
-    return np.asarray(1 / (1 + np.exp(-log_odds)))
+    return np.asarray(1 / (1 + np.exp(np.minimum(-log_odds, 700))))  # larger powers overflow
 
 
 def block_weights(page: Columns) -> Floats:
