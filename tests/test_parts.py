@@ -299,6 +299,23 @@ def test_long_bylines_have_an_author_and_a_date():
         assert (line in cleaned.text) == is_kept
 
 
+@pytest.mark.parametrize(
+    ("lines", "confidence", "kept"),
+    [
+        ("<p>By Ann Lee", 0.9, []),
+        ("<p>By Ann Lee", None, []),
+        ("<p>By Ann Lee", 0.899, ["By Ann Lee"]),  # perhaps the author of a book
+        ("<p>Date:<p>12-6-2010", 0.9, ["Date:", "12-6-2010"]),  # a label and its value stay together
+        ("<p>Published:<p>12-6-2010", 0.9, []),
+    ],
+)
+def test_facts_are_no_bylines(lines, confidence, kept):
+    document = read_document(f"<title>Tea</title><h1>Tea</h1>{lines}<p>{TEXT} {TEXT}", load_config("default"))
+    labels = (Label.HEADER, *(Label.PARAGRAPH for _ in document.texts[1:]))
+    cleaned = drop_by_default(CleanPage(document, labels, confidence=confidence, by_method=True), Parts())
+    assert cleaned.text.split("\n\n")[1:-1] == kept
+
+
 def test_prices_and_ratings_are_no_bylines(cleaner):
     offer = '<p class="byline">By Ann Lee</p><div class="meta">Now £42.00 GBP</div><div class="meta">318 votes</div>'
     page = PAGE.replace('<p class="byline">By Ann Lee, 17 May 2024</p>', offer)

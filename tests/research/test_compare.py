@@ -487,7 +487,8 @@ def report_page(report):
 
 def test_summary_is_one_table_on_stdout(report):
     ended, directory = report
-    lines = ended.stdout.splitlines()
+    *lines, legend = ended.stdout.splitlines()
+    assert legend.startswith("† was trained on these pages")
     assert len(lines) == 1 + 4 * 2
     assert lines[0].split()[:4] == ["method", "data", "pages", "held"]
     assert re.match(r"repeated +cleaneval +7 +yes +100\.00 ", lines[2])

@@ -51,6 +51,7 @@ from victorpy.research.datasets import Warn, parse_data, set_name
 from victorpy.research.gold import is_gold_of, load_gold
 from victorpy.research.statistics import compare, summarise
 from victorpy.sites.grouping import SITE_KEY, site_of
+from victorpy.sites.style_tree import page_fingerprint
 
 TARGETS = (5, 20, 50, 100)
 """Numbers of pages to aim for. More pages than these help less and less."""
@@ -155,6 +156,11 @@ def _adapt(
     if arguments.replay < 0:
         raise ConfigError(f"--replay must be 0 or more, not {arguments.replay:g}")
     replay = load_replay(model.meta, arguments.replay) if arguments.replay else None
+    known = set(str(model.meta.get("training", {}).get("fingerprints", "")).split())
+    seen = sum(page_fingerprint(page.document) in known for page in pages)
+    if seen:
+        origin = arguments.origin or DEFAULT
+        arguments.note(f"{origin} was trained on {seen:,} of these pages, so its score on them is too high")
     learned = learn(pages, model, weights, arguments.site_key, replay, arguments.origin is not None, report)
     if arguments.replay and replay is None:
         arguments.note("the sample of general pages does not fit this model, so other pages may become worse")

@@ -59,6 +59,7 @@ LEFT_OUT = frozenset(["images", "links", "formatting", "captions", "notes"])
 HEADLINES = ("always", "never", "model")
 """Values of `headline`."""
 
+_LEAST_SURE = 0.9  # confidence in a page whose bylines are dropped; on other pages, they may be facts about a thing
 _LONE_WORDS = 8  # of a text at the end of the page that has lost its list
 _AFTER_CONTENT = 12  # blocks after the last kept block that may be tags
 _BUTTON = re.compile(
@@ -135,17 +136,20 @@ def drop_by_default(
 ) -> CleanPage:
     """Return the page without bylines and comments, unless the user wants them.
 
+    Bylines stay if the confidence in the page is low, since an author or a date may be a fact about a book or a job.
     Headings such as "See also" and "3 comments" are dropped if there is no kept text below them.
     Pass the columns of the page and the model's trees for roles if you have them.
     """
     if not parts.defaults or page.is_empty:
         return page
+    drops_bylines = page.confidence is None or page.confidence >= _LEAST_SURE
     bylines: list[int] = []
     comments: list[int] = []
     first = 0
     for section in columns_of(page.document, columns):
         is_kept = kept_flags(page.labels[first : first + section.count])
-        bylines += (np.flatnonzero(find_bylines(section, is_kept, is_kept)) + first).tolist()
+        if drops_bylines:
+            bylines += (np.flatnonzero(find_bylines(section, is_kept, is_kept)) + first).tolist()
         if "comments" not in parts.included:
             comments += (np.flatnonzero(find_comments(section, is_kept, is_kept, trees)) + first).tolist()
         first += section.count

@@ -171,6 +171,9 @@ def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None) -> 
     short, long = near[~is_long], near[is_long]
     result[short] = _is_byline(page, short)
     result[long] = text_marks(page, "by", long) & text_marks(page, "date", long)
+    for block in near[near > 0].tolist():  # a label and its value stay together
+        if page.texts[block - 1].endswith(":"):
+            result[block] &= result[block - 1]
     return result
 
 

@@ -72,6 +72,8 @@ def decode(page: bytes | str, content_type: str | None = None) -> Decoded:
 
 def _candidates(page: bytes, content_type: str | None) -> Iterator[tuple[str, str]]:
     """Yield encodings and where they come from, most reliable first. Raises DecodeError for binary data."""
+    if page.startswith(b"%PDF-"):
+        raise DecodeError("this is a PDF file, not a web page")
     bom, _ = read_bom(page)
     if bom:
         yield bom, "bom"

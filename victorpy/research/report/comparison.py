@@ -94,7 +94,8 @@ def summary(scores: Scores) -> Report:
         (_marked(row), row["data"], str(row["pages"]), *(column.show(row[column.name]) for column in columns))
         for row in scores["results"]
     ]
-    return Report(sections=(Section("", ("method", "data", "pages", *(column.title for column in columns)), rows),))
+    head = ("method", "data", "pages", *(column.title for column in columns))
+    return Report(sections=(Section("", head, rows, " ".join(_legend(scores["results"]))),))
 
 
 def _lead(scores: Scores) -> tuple[str, str]:
@@ -160,11 +161,17 @@ def _note(scores: Scores, data: Scores, results: Sequence[Scores]) -> str:
         )
     if any(row["site_ms"] is not None for row in results) and data["single_page_sites"]:
         sentences.append(f"{data['single_page_sites']} sites have only one page, which is not enough to learn a site.")
-    if any(row["trained_on"] for row in results):
-        sentences.append(f"{_TRAINED} was trained on these pages: the score does not show how it does on new ones.")
-    if any(row["trained_on"] is None for row in results):
-        sentences.append(f"{_UNKNOWN} does not record its training data; it may have been trained on these pages.")
-    return " ".join(sentences)
+    return " ".join([*sentences, *_legend(results)])
+
+
+def _legend(results: Sequence[Scores]) -> list[str]:
+    """Explain the marks after the names of models."""
+    meanings = {
+        True: f"{_TRAINED} was trained on these pages: the score does not show how it does on new ones.",
+        None: f"{_UNKNOWN} does not record its training data; it may have been trained on these pages.",
+    }
+    trained_on = {row["trained_on"] for row in results}
+    return [meaning for mark, meaning in meanings.items() if mark in trained_on]
 
 
 def _plots(measure: str, results: Sequence[Scores]) -> tuple[plots.Plot, ...]:
