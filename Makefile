@@ -57,10 +57,12 @@ $(BIN)/python:
 
 # --no-compile: Python compiles the modules that are imported, a small part of them all.
 $(VENV)/.runtime: pyproject.toml $(NATIVE) | $(BIN)/python
+	@echo "Installing victorpy into $(VENV), which takes about a minute"
 	$(BIN)/python -m pip install --quiet --no-compile -e .
 	@touch $@
 
 $(ENV): pyproject.toml $(NATIVE) | $(BIN)/python
+	@echo "Installing victorpy and its tools into $(VENV), which takes a minute or two"
 	$(BIN)/python -m pip install --quiet --no-compile -e '.[dev]'
 	@touch $@ $(VENV)/.runtime
 
