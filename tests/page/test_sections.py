@@ -7,7 +7,7 @@ import pytest
 
 from victorpy import Cleaner, load_config, read_document
 from victorpy import document as documents
-from victorpy.outputs import base, tables, text
+from victorpy.outputs import anno, base, tables
 from victorpy.outputs.anno import read_anno
 from victorpy.page import parse, sections, split
 
@@ -59,7 +59,7 @@ def test_blocks_made_a_few_at_a_time_give_the_same_output(monkeypatch, format):
     page = "<table><tr><td>a<td>b<tr><td>c<td>d</table>" + SAMPLES[0].read_text(encoding="utf-8") + "<pre>e\nf</pre>"
     cleaner = Cleaner.load(favor="recall")
     expected = cleaner.clean(page, format=format)
-    for module in (documents, base, text):
+    for module in (documents, base, anno):
         monkeypatch.setattr(module, "STRIDE", 2)
     assert cleaner.clean(page, format=format) == expected
 
