@@ -8,7 +8,9 @@ NATIVE := hatch_build.py $(wildcard victorpy/native/*.p??)
 
 unexport PYTHONDONTWRITEBYTECODE  # every process would compile all modules that it imports
 
-.PHONY: demo test quick check bench bench-batch wheel fuzz fuzz-native soak mutants clean
+SNAPSHOTS := tests/cases/snapshots
+
+.PHONY: demo test quick snapshots check bench bench-batch wheel fuzz fuzz-native soak mutants clean
 
 demo: $(VENV)/.runtime  ## clean the sample pages with the bundled model
 	@$(BIN)/python examples/demo.py
@@ -18,6 +20,11 @@ test: $(ENV)  ## the whole test suite
 
 quick: $(ENV)  ## the tests of daily work: fast, without worker processes, Spark or browsers
 	$(BIN)/python -m pytest -q -n 2 -m "not slow and not processes and not spark and not browser"
+
+snapshots: $(ENV)  ## write what victorpy does now as what the tests expect; review the changes with git diff
+	rm -f $(SNAPSHOTS)/*.json
+	SNAPSHOTS=write $(BIN)/python -m pytest -q -n 0 tests/*/test_*_snapshots.py tests/commands/test_interfaces.py
+	git --no-pager diff --stat -- $(SNAPSHOTS)
 
 check: $(ENV)  ## ruff and mypy strict
 	$(BIN)/ruff check .
