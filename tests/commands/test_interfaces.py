@@ -22,6 +22,7 @@ def test_options(name):
     found = {}
     for action in parser._actions:
         values = {each: getattr(action, each) for each in SHOWN}
+        values["choices"] = action.choices and [*action.choices]
         values["type"] = getattr(action.type, "__name__", None)
         shown = [f"{each}={value}" for each, value in values.items() if value not in USUAL]
         found[", ".join(action.option_strings) or action.dest] = f"{type(action).__name__} {' '.join(shown)}"
