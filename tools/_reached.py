@@ -5,6 +5,7 @@ MUTANTS_RECORD=DIR pytest -p tools._reached tests    writes DIR/lines (coverage 
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -29,7 +30,7 @@ concurrency = multiprocessing,thread
 disable_warnings = no-data-collected,module-not-measured,module-not-imported,couldnt-parse,no-sysmon
 """
 
-MOST_SECONDS = 30  # tests of a line are chosen until they took this long when they were recorded
+MOST_SECONDS = 60  # tests of a line are chosen until they took this long when they were recorded
 
 
 class Recorder:
@@ -155,6 +156,16 @@ class Record:
         return by_line
 
 
+@cache
+def functions(path: Path) -> dict[str, str]:
+    """Return the source of each function of a module, with its decorators."""
+    source = path.read_text() if path.suffix == ".py" else ""
+    lines = source.splitlines()
+    nodes = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    starts = {node.name: min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) for node in nodes}
+    return {node.name: "\n".join(lines[starts[node.name] - 1 : node.end_lineno]) for node in nodes}
+
+
 class Reached:
     """The tests that reach a line of a tree of files, by recordings of which later ones replace earlier ones."""
 
@@ -164,35 +175,49 @@ class Reached:
         self._latest = {test: record for record in self._records for test in record.tests}
         self.seconds = {test: record.tests[test]["seconds"] for test, record in self._latest.items()}
 
-    def tests(self, path: str, lines: Sequence[int], names: Sequence[str]) -> list[str]:
+    def tests(self, path: str, lines: Sequence[int], names: Sequence[str], function: str) -> list[str]:
         """Return the tests that reach lines of a file, at most `MOST_SECONDS` of them.
 
-        The tests of the same package and those in a file named after the module come first, and faster tests before
-        slower ones. If no test reaches the lines, they run on import. Then return the tests of lines that
-        mention a name.
+        Tests that mention the changed function come first, then those of the same package and those in a file named
+        after the module, and faster tests before slower ones. If no test reaches the lines, they run on import. Then
+        return the tests of lines that mention a name.
         """
+        mentioned = re.compile(rf"\b({'|'.join(filter(None, [function, *names])) or '$x'})\b")
         reaching = self._reaching(path, lines) or set(self._mentioning(path, names))
         home = str(Path("tests", *Path(path).parts[1:2]).with_suffix("")) + "/"
 
         def is_unnamed(test: str) -> bool:
             return Path(path).stem not in Path(test.partition("::")[0]).stem.split("_")
 
+        @cache
         def is_other(test: str) -> bool:
             return not test.startswith((home, path)) and is_unnamed(test)
 
+        @cache
+        def is_distant(test: str) -> bool:
+            return not mentioned.search(self._source(test))
+
+        def distance(test: str) -> tuple[bool, bool, bool, float]:
+            return is_distant(test), is_other(test), is_unnamed(test), self.seconds[test]
+
         chosen, total = list[str](), 0.0
-        for test in sorted(reaching, key=lambda test: (is_other(test), is_unnamed(test), self.seconds[test])):
+        for test in sorted(reaching, key=distance):
             total += self.seconds[test]
             if total > MOST_SECONDS and chosen:
                 break
             chosen.append(test)
 
         # Tests of one file run together, so that their shared fixtures are made once.
-        def order(test: str) -> tuple[bool, bool, bool, bool, str]:
+        def order(test: str) -> tuple[bool, bool, bool, bool, bool, str]:
             seconds, file = self.seconds[test], test.partition("::")[0]
-            return is_other(test), seconds > 1, is_unnamed(test), seconds > 0.1, file
+            return is_distant(test), is_other(test), seconds > 1, is_unnamed(test), seconds > 0.1, file
 
         return sorted(chosen, key=order)
+
+    def _source(self, test: str) -> str:
+        """Return the source of a test function."""
+        file, _, name = test.partition("::")
+        return functions(self._tree / file).get(name.partition("[")[0], "")
 
     def _reaching(self, path: str, lines: Sequence[int]) -> set[str]:
         return {

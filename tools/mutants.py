@@ -77,6 +77,7 @@ class Bug:
     reached_at: tuple[int, ...]
     """Lines of the same file whose tests run; empty if the line only runs when the module is imported."""
     names: tuple[str, ...] = ()  # names that the line defines on import
+    function: str = ""  # the function with the line; for its constructor, the class
 
     def plant(self, source: str) -> str:
         """Return the source with the bug; all other lines keep their numbers."""
@@ -151,6 +152,8 @@ class Planter(ast.NodeVisitor):
             named = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
             classes = [outer.name for outer in self._statements if isinstance(outer, ast.ClassDef)]
             reached, names = (), tuple(classes or named[:1])
+        outer = [each for each in self._statements if isinstance(each, ast.FunctionDef | ast.ClassDef)]
+        function = [each.name for each in outer if not each.name.startswith("__")]
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         self.bugs.append(
@@ -164,6 +167,7 @@ class Planter(ast.NodeVisitor):
                 text,
                 reached,
                 names,
+                "".join(function[-1:]),
             )
         )
 
@@ -255,7 +259,8 @@ class Trial:
 
     def _try(self, bug: Bug) -> str:
         """Plant a bug, run the tests that reach it, and return how it ended."""
-        tests = [test for test in self.reached.tests(bug.path, bug.reached_at, bug.names) if test in self._items]
+        place = (bug.path, bug.reached_at, bug.names, bug.function)
+        tests = [test for test in self.reached.tests(*place) if test in self._items]
         if not tests:
             return "not reached"
         path = TREE / bug.path

@@ -1,6 +1,7 @@
 """Snapshots of the bundled models: what they keep of the sample pages, and with which probabilities."""
 
 import pytest
+from support.randompages import batch
 from support.snapshots import SAMPLES, check, kept, name_of, runs
 
 from victorpy import Cleaner, Parts
@@ -55,3 +56,14 @@ def at_site():
 @pytest.mark.parametrize("path", COURIER[::2], ids=name_of)
 def test_site_model(at_site, path):
     check("model-site", name_of(path), summary(at_site.document(path.read_bytes())), 3e-3)
+
+
+@pytest.mark.parametrize("number", range(26, 42))
+def test_random_pages(by_favor, number):
+    parts, found = Parts.of(["roles"]), {}
+    for name, html in batch(number).items():
+        page = by_favor["balanced"].document(html, parts=parts)
+        found[name] = f"{kept(page.labels)}; {runs(page.roles, without='body')}"
+        others = [by_favor[favor].document(html).labels for favor in ("precision", "recall")]
+        found[f"{name}, other favors"] = "; ".join(map(kept, others))
+    check("random-labels", f"pages {number}", found)
