@@ -806,3 +806,12 @@ def test_broken_record_is_named_after_its_place():
     assert (record.problem, record.origin.rest) == ((Kind.DAMAGED, "torn"), False)
     with pytest.raises(ProblemError, match="torn"):
         record.read()
+
+
+def test_groups_before_the_first_wanted_row_are_not_looked_at(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    path = write_table(tmp_path / "a.parquet", html=PAGES[:2], url=URLS[:2])
+    monkeypatch.setattr(rows, "_LARGE_GROUP", 0)
+    monkeypatch.setattr(rows, "_MOST_EXPANSION", 0)
+    for start in (0, 1, 2):
+        assert kinds(source_of(path).read(path, OPTIONS, start, 0)) == [Kind.TOO_LARGE] * (2 - start)

@@ -350,3 +350,13 @@ def test_record_that_was_never_read_has_no_size_and_digest():
     outcome = failure(Problem(Kind.READ, "it is gone"))
     assert (outcome.status, outcome.kind, outcome.reason) == (Status.FAILED, Kind.READ, "it is gone")
     assert (outcome.size, outcome.digest) == (0, "")
+
+
+@pytest.mark.parametrize("char", ["\ufe00", "\ufe0f", "\U000e0000", "\U000e0100"])
+def test_selectors_of_variants_are_replaced(char):
+    assert str(safe_place(f"a{char}b", ".txt")) == "a_b.txt"
+
+
+@pytest.mark.parametrize("char", ["\ufdff", "\ufe20", "\U000dffff"])
+def test_characters_beside_selectors(char):
+    assert ("_" in str(safe_place(f"a{char}b", ".txt"))) is (char == "\U000dffff")

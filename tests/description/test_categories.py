@@ -312,8 +312,10 @@ def test_settings_are_checked():
         ConfigError, match=r"no weights 'block' \(did you mean 'blocks'\?\); choose from counts, blocks"
     ):
         Settings(weights="block")
-    with pytest.raises(ConfigError, match="at least one term"):
-        Settings(terms=0)
+    assert Settings(terms=1, k=1).k == 1
+    for wrong in ({"terms": 0}, {"k": 0}):
+        with pytest.raises(ConfigError, match="at least one term"):
+            Settings(**wrong)
 
 
 @pytest.mark.parametrize("method", ["default", "everything"])
@@ -384,3 +386,8 @@ def test_a_page_that_cannot_be_read_is_left_out(folders, tmp_path):
     assert ended.returncode == 0
     assert "picture.html: left out: this is binary data" in ended.stderr.decode()
     assert load_categories(tmp_path / "model").training["pages"] == {"bikes": 6, "ships": 6, "tea": 6}
+
+
+@pytest.mark.filterwarnings("error")
+def test_chi_squared_of_a_term_that_all_pages_have_is_zero():
+    assert chi_squared(np.array([[4.0, 4.0]]), np.array([4.0, 4.0])).tolist() == [[0.0, 0.0]]

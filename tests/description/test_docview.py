@@ -334,6 +334,12 @@ def test_links_in_menus_and_to_the_page_itself_are_not_relevant(around, expected
     content = TagTree(whole.page, [block.index == 0 for block in whole.page.document.blocks])
     links = relevant_links(whole, content, feature_vector(content, "en"), 0.2, "en")
     assert [link.url for link in links] == expected
+    assert relevant_links(whole, content, {}, 0.0, "en") == []  # not similar at all
+
+
+@pytest.mark.parametrize(("word", "term"), [("quell'albero", "albero"), ("nessun'altra", "nessun'altra")])
+def test_short_words_before_an_apostrophe_are_removed(word, term):
+    assert terms(word, "it") == [term]
 
 
 def test_links_to_the_same_page_are_left_out():

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from support.engines import without_core
 from support.snapshots import ROOT, SAMPLES, SMALL, check, name_of
 
 from victorpy import load_config, read_document
@@ -36,7 +37,10 @@ def sums(columns, name):
     [*((path, "cleaneval") for path in SMALL[1::2]), *((path, "default") for path in [*SMALL[::2], *SAMPLES[3::9]])],
     ids=lambda value: value if isinstance(value, str) else name_of(value),
 )
-def test_features(path, config):
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_features(path, config, engine, monkeypatch):
+    if engine == "python":
+        without_core(monkeypatch)
     columns = Columns(read_document(path.read_bytes(), load_config(config)), load_config(config))
     found = {name: sums(columns, name) for name in feature_names()}
     check("features", f"{name_of(path)}, {config}", {name: pair for name, pair in found.items() if any(pair)}, 1e-5)

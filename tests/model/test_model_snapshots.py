@@ -1,6 +1,7 @@
 """Snapshots of the bundled models: what they keep of the sample pages, and with which probabilities."""
 
 import pytest
+from support.engines import without_core
 from support.randompages import batch
 from support.snapshots import SAMPLES, check, kept, name_of, runs
 
@@ -31,6 +32,12 @@ def test_models(cleaner, path):
 @pytest.fixture(scope="module")
 def by_favor():
     return {favor: Cleaner.load(favor=favor) for favor in ("balanced", "precision", "recall")}
+
+
+@pytest.mark.parametrize("path", SAMPLES[::16], ids=name_of)
+def test_models_without_the_core(cleaner, path, monkeypatch):
+    without_core(monkeypatch)
+    check(f"model-{cleaner.name}", name_of(path), summary(cleaner.document(path.read_bytes())), 3e-3)
 
 
 @pytest.mark.parametrize("path", SAMPLES[1::4], ids=name_of)

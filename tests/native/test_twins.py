@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from lxml import etree
 from support.commands import ENVIRONMENT, run_process
+from support.engines import without_core
 from support.htmlpages import pages
 
 from victorpy import Cleaner, Document, Label, load_config, native, read_document
@@ -19,14 +20,12 @@ from victorpy import columns as page_columns
 from victorpy.base import unicode
 from victorpy.columns import Columns
 from victorpy.columns.elements import Sums
-from victorpy.features import FEATURES, Feature, find_feature, table
+from victorpy.features import FEATURES, Feature, find_feature
 from victorpy.features.table import FeatureTable
-from victorpy.model import encode as encoding
 from victorpy.model.crf import tables
-from victorpy.model.evidence import context, inputs, lexicon, net, trees
+from victorpy.model.evidence import lexicon, net, trees
 from victorpy.outputs import text as text_output
 from victorpy.outputs.base import CleanPage
-from victorpy.page import decode as decoding
 from victorpy.page import parse as parsing
 from victorpy.page import split as splitting
 from victorpy.page.decode import decode
@@ -61,25 +60,6 @@ HOSTILE = {
     "images": "<img alt=' a  b '><img alt><img hidden alt=x>y<pre><img alt='p  q'>\n r</pre>",
     "emoji": "👩‍🚀 👍🏽" * 100,
 }
-
-
-def without_core(monkeypatch):
-    for module in (
-        decoding,
-        parsing,
-        splitting,
-        page_columns,
-        tables,
-        trees,
-        lexicon,
-        inputs,
-        context,
-        table,
-        encoding,
-        net,
-        text_output,
-    ):
-        monkeypatch.setattr(module, "_native", None)
 
 
 def documents_of(page: bytes | str, config_name: str) -> tuple[Document, Document]:

@@ -15,6 +15,7 @@ from victorpy.document import Label
 from victorpy.errors import AnnotationError
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import AnnotationWriter, load_anno, read_anno, read_annotation, write_anno
+from victorpy.page.markup import unescape
 
 ROOT = Path(__file__).parents[2]
 ERRORS = sorted((Path(__file__).parents[1] / "cases" / "anno-errors").glob("*.anno"))
@@ -204,3 +205,13 @@ def test_missing_or_wrongly_encoded_annotation_is_refused(tmp_path):
     path.write_bytes("%victor-anno 1\n\nother\t-\t<p>\tCafé\n".encode("latin-1"))
     with pytest.raises(AnnotationError, match=r"latin\.anno: not an annotation file: it is not UTF-8"):
         load_anno(path, BLOCK.cuts)
+
+
+@pytest.mark.parametrize("code", [0xD7FF, 0xE000])
+def test_references_beside_halves_of_pairs_are_characters(code):
+    assert unescape(f"&#{code};") == chr(code)
+
+
+@pytest.mark.parametrize("code", [0xD800, 0xDFFF])
+def test_references_to_halves_of_pairs_stay(code):
+    assert unescape(f"&#{code};") == f"&#{code};"

@@ -1,10 +1,12 @@
 import time
 
 import pytest
+from lxml import etree
 from markdown_it import MarkdownIt
 
 import victorpy
 from victorpy import load_config, read_document
+from victorpy.page.formulas import mathml_to_tex
 
 MATHML = '<math xmlns="http://www.w3.org/1998/Math/MathML"{}>{}</math>'
 
@@ -120,3 +122,9 @@ def test_markdown_escapes_nothing_inside_formulas(text, markdown):
     written = victorpy.clean(html, format="markdown")
     assert written.startswith(f"{markdown}: this is")
     assert "<em>" not in MarkdownIt().render(written.partition(": ")[2])
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(59, r"\frac{a}{b}"), (60, "ab")])
+def test_mathml_is_converted_to_a_depth_of_60(rows, expected):
+    mathml = f"<math>{'<mrow>' * rows}<mfrac><mi>a</mi><mi>b</mi></mfrac>{'</mrow>' * rows}</math>"
+    assert mathml_to_tex(etree.fromstring(mathml)) == expected

@@ -16,7 +16,14 @@ from victorpy.base.words import aligned_words
 from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.errors import AnnotationError, DataError
-from victorpy.research.agreement import GROUPINGS, SharedPage, cohen_kappa, compare_annotators, fleiss_kappa
+from victorpy.research.agreement import (
+    GROUPINGS,
+    RESAMPLES,
+    SharedPage,
+    cohen_kappa,
+    compare_annotators,
+    fleiss_kappa,
+)
 from victorpy.research.annotators import read_annotators
 
 LABELS = tuple(Label)
@@ -566,3 +573,9 @@ def test_example_of_the_documentation(tmp_path):
         assert ended.returncode == 0, ended.stderr
     assert b"2 annotators, 48 pages" in ended.stdout
     assert (tmp_path / "report" / "report.html").is_file()
+
+
+@pytest.mark.parametrize(("count", "resamples"), [(1, 0), (2, RESAMPLES)])
+def test_intervals_need_two_pages(count, resamples):
+    pages = [page_of([P, P], [P, P])] * count
+    assert compare_annotators(["one", "two"], pages)["resampling"] == {"resamples": resamples, "seed": 1}

@@ -18,7 +18,7 @@ pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
 
 from victorpy.research.report import agreement, comparison, evaluation, mining
-from victorpy.research.report.base import Report, to_html, to_markdown, to_text
+from victorpy.research.report.base import Report, aligned, to_html, to_markdown, to_text
 from victorpy.research.report.plots import Plot
 
 CASES = Path(__file__).parents[1] / "cases" / "reports"
@@ -71,3 +71,14 @@ def test_html_has_every_table_and_plot(name: str) -> None:
 if __name__ == "__main__":
     for case in WRITERS:
         (CASES / f"{case}.txt").write_text(written(case), encoding="utf-8")
+
+
+@pytest.mark.parametrize(("text", "shown"), [("tea is hot", "tea is hot"), ("tea is hot!", "tea is hot…")])
+def test_long_texts_are_cut(text: str, shown: str) -> None:
+    assert agreement._cut(text, 10) == shown
+
+
+@pytest.mark.parametrize(("all_left", "line"), [(False, "tea    5.00"), (True, "tea   5.00")])
+def test_columns_of_numbers_are_aligned_on_the_right(all_left: bool, line: str) -> None:
+    assert aligned(["page", "F1"], [["a", "97.50"], ["tea", "5.00"]], all_left).splitlines()[-1] == line
+    assert aligned(["page", "F1"], [["tea", "5.00"]]) == aligned(["page", "F1"], [["tea", "5.00"]], all_left=False)

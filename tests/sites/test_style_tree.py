@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 from collections import Counter
+from contextlib import nullcontext
 from time import process_time
 
 import pytest
@@ -21,6 +22,7 @@ from victorpy.labellers.site_style_tree import CAUTIOUS, SiteStyleTree, Trial, b
 from victorpy.outputs import CleanPage
 from victorpy.research.report import style_tree as report
 from victorpy.research.report.style_tree import as_html, as_text
+from victorpy.sites import store
 from victorpy.sites.content import Content
 from victorpy.sites.importance import Judgement, block_importances, node_importance
 from victorpy.sites.page_tree import STYLES, page_tree
@@ -744,11 +746,14 @@ def test_repeated_parts_of_a_path_are_deleted(start, styles, local):
 def test_show_puts_deleted_words_of_kept_leaves_in_brackets():
     documents = [document(f"<div>Home &gt; Product Guides &gt; {guide}</div><p>Copyright Us</p>") for guide in GUIDES]
     labeller = SiteStyleTree().fit(documents)
-    for shown in (as_text(labeller.tree_, labeller.judgement_), as_html(labeller.tree_, labeller.judgement_, "")):
+    for shown in (
+        as_text(labeller.tree_, labeller.judgement_, full=False),
+        as_html(labeller.tree_, labeller.judgement_, "", full=False),
+    ):
         assert "[home product guides] printers" in shown
         assert "copyright us" in shown  # a noisy leaf has no brackets
     without = SiteStyleTree(epsilon=0).fit(documents)
-    assert "[" not in as_text(without.tree_, without.judgement_)
+    assert "[" not in as_text(without.tree_, without.judgement_, full=False)
 
 
 def test_repeated_links_of_a_path_without_separators_are_deleted():
@@ -1154,3 +1159,17 @@ def test_unseen_page_with_its_own_names_is_located():
     seen = [page.format(name=name, text=f"{name} alone") for name in ("sport", "money", "letters")]
     other = page.format(name="weather", text="rain")
     assert kept_texts(SiteStyleTree(), seen, other) == ["rain"]
+
+
+@pytest.mark.parametrize("room", [0, -1])
+def test_trees_have_a_maximum_size(tmp_path, monkeypatch, room):
+    tree, path = StyleTree(), tmp_path / "tree"
+    for page in site(3):
+        tree.add(page)
+    save_tree(tree, path)
+    size = len(gzip.decompress(path.read_bytes()))
+    monkeypatch.setattr(store, "MOST_BYTES", size + room)
+    with pytest.raises(ModelError, match="tree") if room else nullcontext():
+        save_tree(tree, path)
+    with pytest.raises(ModelError, match="damaged") if room else nullcontext():
+        assert load_tree(path).page_count == 3

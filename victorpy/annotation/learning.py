@@ -174,7 +174,7 @@ class Learning:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def learn(folder: Path, model: str, allow_code: bool = False) -> Learned:
+def learn(folder: Path, model: str, allow_code: bool) -> Learned:
     """Adapt a model to the annotations in a folder, if that pays."""
     from victorpy.model import choice
     from victorpy.model.evidence.replay import load_replay

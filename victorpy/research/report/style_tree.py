@@ -41,7 +41,7 @@ class _Row(NamedTuple):
     hidden: int = 0  # number of children that are not shown
 
 
-def as_text(tree: StyleTree, judgement: Judgement, full: bool = False) -> str:
+def as_text(tree: StyleTree, judgement: Judgement, full: bool) -> str:
     """Format the tree as indented lines: all of it, or the simplified tree."""
 
     def lines(row: _Row, depth: int) -> Iterator[str]:
@@ -55,7 +55,7 @@ def as_text(tree: StyleTree, judgement: Judgement, full: bool = False) -> str:
     return "\n".join(lines(_row(tree.root, judgement, full), 0)) + "\n"
 
 
-def as_html(tree: StyleTree, judgement: Judgement, title: str, full: bool = False) -> str:
+def as_html(tree: StyleTree, judgement: Judgement, title: str, full: bool) -> str:
     """Format the tree as a page in which branches open and close, coloured by importance from red to green."""
 
     def draw(row: _Row, depth: int) -> str:
