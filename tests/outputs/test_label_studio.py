@@ -43,6 +43,27 @@ def test_task_gives_back_the_annotation():
     assert [*read_tasks(page.to("label-studio"), CUTS, "x")] == [write_anno(page)]
 
 
+def test_on_large_pages_neighbours_share_a_range():
+    labels = ["header", *["paragraph"] * 9_999, "list", "list", "other", "list"]
+    for count in (10_000, 10_004):
+        document = read_document("".join(f"<p>Tea {number}</p>" for number in range(count)), load_config("default"))
+        page = CleanPage(document, tuple(map(Label, labels[:count])))
+        text = page.to("label-studio")
+        (task,) = json.loads(text)
+        values = [result["value"] for result in task["annotations"][0]["result"]]
+        places = [(value["start"], value["end"], value["endOffset"]) for value in values]
+        if count == 10_000:
+            assert len(places) == count
+        else:
+            assert places == [
+                ("/p[1]/text()[1]", "/p[1]/text()[1]", 5),
+                ("/p[2]/text()[1]", "/p[10000]/text()[1]", 8),
+                ("/p[10001]/text()[1]", "/p[10002]/text()[1]", 9),
+                ("/p[10004]/text()[1]", "/p[10004]/text()[1]", 9),
+            ]
+        assert [*read_tasks(text, CUTS, "x")] == [write_anno(page)]
+
+
 def test_range_labels_all_its_blocks_and_the_last_annotation_counts():
     (text,) = read_tasks(exported((1, 2, "paragraph"), (3, 9_999_999, "list")), CUTS, "x")
     assert [line.split("\t")[0] for line in text.splitlines() if "\t" in line] == [

@@ -1,12 +1,16 @@
-"""Tasks of Label Studio: every block is a paragraph, and labels are ranges of paragraphs, given by XPath."""
+"""Tasks of Label Studio: every block is a paragraph, and labels are ranges of paragraphs, given by XPath.
+
+A range is written with 200 characters, so on large pages neighbours with the same label share one.
+"""
 
 from __future__ import annotations
 
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from victorpy.config import Cuts
@@ -17,6 +21,7 @@ from victorpy.outputs.base import CleanPage, json_items, output
 from victorpy.outputs.tables import without_controls
 
 _PARAGRAPH = re.compile(r"/p\[([0-9]{1,7})\]")
+_LARGE = 10_000  # blocks
 _TAGS = {"from_name": "label", "to_name": "page", "type": "hypertextlabels"}
 
 
@@ -25,9 +30,9 @@ def render_label_studio(page: CleanPage) -> str:
     """Label Studio: a task with every block as a paragraph, and its label as an XPath range."""
     texts = [without_controls(text) for text in page.document.texts]
     results = (
-        {"id": f"b{number}", **_TAGS, "value": _range(number, text, label)}
-        for number, (text, label) in enumerate(zip(texts, page.labels, strict=True), 1)
-        if label.is_content
+        {"id": f"b{first + 1}", **_TAGS, "value": _range(first + 1, last + 1, texts[last], page.labels[first])}
+        for first, last in _stretches(page.labels)
+        if page.labels[first].is_content
     )
     data = {
         "html": "".join(f"<p>{html.escape(text, quote=False)}</p>" for text in texts),
@@ -40,10 +45,20 @@ def render_label_studio(page: CleanPage) -> str:
     return "".join([before, *json_items(results), "]}]}]\n"])
 
 
-def _range(number: int, text: str, label: Label) -> dict[str, Any]:
-    place = f"/p[{number}]/text()[1]"
+def _stretches(labels: Sequence[Label]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last block of each range: single blocks, or on large pages those with the same label."""
+    together = labels if len(labels) > _LARGE else range(len(labels))
+    for _, numbers in groupby(range(len(labels)), together.__getitem__):
+        first = last = next(numbers)
+        for last in numbers:
+            pass
+        yield first, last
+
+
+def _range(first: int, last: int, text: str, label: Label) -> dict[str, Any]:
     length = len(text.encode("utf-16-le", "surrogatepass")) // 2  # browsers count in this way
-    return {"start": place, "end": place, "startOffset": 0, "endOffset": length, "hypertextlabels": [str(label)]}
+    places = {"start": f"/p[{first}]/text()[1]", "end": f"/p[{last}]/text()[1]"}
+    return {**places, "startOffset": 0, "endOffset": length, "hypertextlabels": [str(label)]}
 
 
 def read_tasks(text: str, cuts: Cuts, name: str) -> Iterator[str]:
