@@ -20,6 +20,7 @@ from support.commands import ENVIRONMENT, ROOT, clean, left_of, manifest_has, st
 from support.terminal import Terminal
 
 from victorpy.batch.local.logs import Log, Segment, Stretch, log_length, piece_checksum
+from victorpy.batch.local.pool import _worker_environment
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.local.signals import Stopped, check_signals, stopping_signals, waiting
 from victorpy.batch.plan import Dedup, Plan
@@ -127,6 +128,28 @@ def test_signals_are_handled_where_the_run_waits(number):
             pass
         with pytest.raises(Stopped):
             signal.raise_signal(number)
+
+
+def test_interrupted_import_raises_stopped():
+    with pytest.raises(Stopped) as stopped, stopping_signals(anywhere=True):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except Stopped:
+            raise ImportError("numpy") from None
+    assert stopped.value.number == signal.SIGTERM
+    with pytest.raises(ImportError), stopping_signals(anywhere=True):
+        raise ImportError("numpy")
+
+
+def test_ctrl_c_while_a_worker_starts_is_handled_afterwards_and_not_by_the_worker():
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
+    with stopping_signals():
+        with _worker_environment():
+            signal_myself(signal.SIGINT)
+            worker = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+        with pytest.raises(Stopped):
+            check_signals()
+    assert worker.stdout == b"alive\n"
 
 
 @pytest.mark.parametrize("to", ["folder", "jsonl", "jsonl.gz", "jsonl.zst", "parquet", "warc.gz"])

@@ -10,7 +10,6 @@ import os
 import pickle
 import signal
 import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -330,27 +329,31 @@ def start_server(metadata: bool = False) -> Any:
 
 @contextmanager
 def _worker_environment() -> Iterator[None]:
-    """Start processes with the variables of workers. They ignore ^C, which the main process handles.
+    """Start processes with the variables of workers. They never get ^C, which the main process handles afterwards.
 
     After this process was killed, Python's resource tracker ends without a warning.
     """
+    from multiprocessing import resource_tracker
+
     variables = worker_variables()
     warnings = os.environ.get("PYTHONWARNINGS")
     variables["PYTHONWARNINGS"] = ",".join(filter(None, [warnings, "ignore:resource_tracker"]))
     previous = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
-    is_main = threading.current_thread() is threading.main_thread()
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None
+    masks = hasattr(signal, "pthread_sigmask")
+    if masks:
+        resource_tracker.ensure_running()  # unblocks ^C when it starts
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masks else set()  # processes inherit it
     try:
         yield
     finally:
-        if is_main:
-            signal.signal(signal.SIGINT, handler)
         for name, value in previous.items():
             if value is None:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+        if masks:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)  # a ^C in the meantime arrives now
 
 
 @contextmanager

@@ -42,6 +42,10 @@ def stopping_signals(anywhere: bool = False) -> Iterator[None]:
         previous = {number: signal.signal(number, handle) for number in wanted}
     try:
         yield
+    except Exception as error:
+        if anywhere and _State.received is not None:  # imports turn `Stopped` into other errors
+            raise Stopped(_State.received) from error
+        raise
     finally:
         _State.is_waiting = was_waiting
         for number, handler in previous.items():
