@@ -130,15 +130,20 @@ def test_signals_are_handled_where_the_run_waits(number):
             signal.raise_signal(number)
 
 
+@stopping_signals(anywhere=True)
+def failing_import(number=None):
+    with contextlib.suppress(Stopped):
+        if number:
+            signal.raise_signal(number)
+    raise ImportError("numpy")
+
+
 def test_interrupted_import_raises_stopped():
-    with pytest.raises(Stopped) as stopped, stopping_signals(anywhere=True):
-        try:
-            signal.raise_signal(signal.SIGTERM)
-        except Stopped:
-            raise ImportError("numpy") from None
+    with pytest.raises(Stopped) as stopped:
+        failing_import(signal.SIGTERM)
     assert stopped.value.number == signal.SIGTERM
-    with pytest.raises(ImportError), stopping_signals(anywhere=True):
-        raise ImportError("numpy")
+    with pytest.raises(ImportError):
+        failing_import()
 
 
 def test_ctrl_c_while_a_worker_starts_is_handled_afterwards_and_not_by_the_worker():

@@ -48,11 +48,9 @@ def render_label_studio(page: CleanPage) -> str:
 def _stretches(labels: Sequence[Label]) -> Iterator[tuple[int, int]]:
     """Yield the first and last block of each range: single blocks, or on large pages those with the same label."""
     together = labels if len(labels) > _LARGE else range(len(labels))
-    for _, numbers in groupby(range(len(labels)), together.__getitem__):
-        first = last = next(numbers)
-        for last in numbers:
-            pass
-        yield first, last
+    for _, group in groupby(range(len(labels)), together.__getitem__):
+        numbers = [*group]
+        yield numbers[0], numbers[-1]
 
 
 def _range(first: int, last: int, text: str, label: Label) -> dict[str, Any]:
