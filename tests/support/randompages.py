@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -17,12 +18,18 @@ NAMES = (
     "byline author meta date caption credit note footnotes references comment comments reply-form related teaser tags "
     "nav menu share legal copyright infobox price post message topic question answer subtitle summary content ad hidden"
 ).split()
+VOCABULARY = (Path(__file__).parents[1] / "cases" / "vocabulary.txt").read_text(encoding="utf-8").split()
+"""Names, tags and words that rules may look for."""
+
 DATES = ["2024-05-17", "17 May 2024", "May 17, 2024", "17.5.2024 18:10", "vor langer Zeit"]
 
 
 def batch(number: int, size: int = 8) -> dict[str, str]:
     """Return some random pages by name; another number gives others."""
     return {f"page {seed}": RandomPage(seed).html() for seed in range(size * number, size * (number + 1))}
+
+
+VOCABULARIES = [WORDS] * 5 + [VOCABULARY]
 
 
 class RandomPage:
@@ -60,7 +67,7 @@ class RandomPage:
         return min(self._chance.randint(1, most), self._chance.randint(1, most))
 
     def _text(self, count: int) -> str:
-        return " ".join(self._pick(WORDS) for _ in range(count))
+        return " ".join(self._pick(self._pick(VOCABULARIES)) for _ in range(count))
 
     def _link(self, count: int) -> str:
         address = self._pick(
@@ -76,7 +83,7 @@ class RandomPage:
         if linked:
             pieces.insert(self._pick([0, len(pieces)]), self._link(linked))
         if self._pick([0, 0, 1]):
-            tag = self._pick(["b", "i", "code", "sup", "q", "mark", "span", "em"])
+            tag = self._pick(["b", "i", "code", "sup", "q", "mark", "span", "em", self._pick(VOCABULARY)])
             pieces.append(f"<{tag}>{self._text(self._some(4))}</{tag}>")
         if self._pick([0, 0, 0, 0, 1]):
             self._notes += 1
@@ -84,7 +91,11 @@ class RandomPage:
         return " ".join(pieces) + self._pick([".", ".", "", ":", "?"])
 
     def _named(self) -> str:
-        return self._pick(["", "", f" class={self._pick(NAMES)}", f' id="{self._pick(NAMES)}-{self._some(3)}"'])
+        known = self._pick(VOCABULARY)
+        named = [f" class={self._pick(NAMES)}", f' id="{self._pick(NAMES)}-{self._some(3)}"', f" class={known}"]
+        return self._pick(
+            ["", "", *named, f" {known}={self._pick(VOCABULARY)}", f' class="{known}-{self._pick(NAMES)}"']
+        )
 
     def _paragraph(self) -> str:
         return f"<p{self._named()}>{self._inside()}{self._pick(['', '', '<br>' + self._text(5), '<br><br>x'])}</p>"
