@@ -1,9 +1,12 @@
 """Snapshots of what commands print and write, without paths, times and versions."""
 
 import gzip
+import itertools
 import json
 import os
 import re
+import runpy
+import time
 
 import pytest
 from support.cases import CASES
@@ -43,6 +46,7 @@ def inputs(tmp_path_factory):
         files[f"first/{'abcdefgh'[number]}.anno"] = anno
         files[f"second/{'abcdefgh'[number]}.anno"] = re.sub("^list\t", "paragraph\t", anno, flags=re.M)
     write_files(place, files)
+    runpy.run_path(str(ROOT / "examples" / "small_swde.py"))["build"](place / "swde", pages=3)
     for path in place.rglob("*"):
         os.utime(path, (1e9, 1e9))  # runs remember the times of their inputs
     return place
@@ -72,6 +76,13 @@ def in_this_process(monkeypatch):
         return run.run_plan(*arguments, guarded=False, **options)
 
     monkeypatch.setattr("victorpy.commands.clean.run_plan", run_here)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    """A clock that takes a millisecond per look, so that reports of times are always the same."""
+    for name in ("perf_counter", "process_time"):
+        monkeypatch.setattr(time, name, map(float, itertools.count(0, 1e-3)).__next__)
 
 
 @pytest.mark.parametrize("line", LINES)
