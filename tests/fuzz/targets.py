@@ -87,6 +87,7 @@ RICH = b"""<h2>List</h2><ol start=3><li>one<ul><li><b>two</b></ul><li value=9>ni
 TEXTS = [*SOUP, "*", "_", "`", "~~~", "|", "#", "1. ", "- ", "\\", "![", "](", "\u202e", "\ud800", "İ", "ß", "𝔗", "。"]
 TEXTS += ["<td colspan=9>", "<li value=-1>", "<pre><code>", "<blockquote>", "<dd>", "<meta charset=", "itemprop=name "]
 TEXTS += ['"@type":"Article"', '"datePublished":"', "<time datetime=", "<base href=", "javascript:", "http://[", "%00"]
+TEXTS += ["\x01", "\x0b", "<q>", "<picture><source srcset=", "<ruby>"]
 MARKUP = [text.encode("utf-8", "surrogatepass") for text in TEXTS]
 
 

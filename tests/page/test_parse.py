@@ -12,6 +12,7 @@ from support.cases import read_cases
 
 from victorpy import Config, read_document
 from victorpy.page.parse import FLATTEN_DEPTH, MOST_ATTRIBUTES, Tree, parse
+from victorpy.page.styles import inline_styles
 
 CASES = read_cases("parse.json")
 MUCH = 11_000_000  # more than libxml2 takes without being told to
@@ -48,6 +49,29 @@ def test_config_chooses_the_deleted_elements(tmp_path: Path, config: Config) -> 
     page = "<style>shown</style><aside>gone</aside><p>kept</p>"
     assert words_of(page, changed) == ["shown", "kept"]
     assert words_of(page, config) == ["gone", "kept"]
+
+
+@pytest.mark.parametrize("char", ["\x01", "\x0b", "\x7f", "\x85", "\ufffe", "&#11;", "&#xfffe;", "\u202e"])
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<q>{}tea</q> <q>{}a<b>b</b>c{}</q>",
+        "<picture><source srcset='a{}.png'><img alt=tea></picture>",
+        "<div class='syntaxhighlighter x{}'><pre>y</pre><div class='line a'>tea {}</div></div>",
+        "<ol class='dp-c'><li>tea {}</ol>",
+        "<iframe src='https://www.youtube.com/embed/{}x' title='tea {}'></iframe>",
+        "<math><mi>{}x</mi></math> tea <img class=latex alt='{}x'>",
+        "<ruby>tea{}<rt>b{}</rt></ruby>",
+        "<style>.a{{float:{}left}}</style><p class=a style='x{}'>tea",
+    ],
+)
+def test_page_with_characters_that_xml_does_not_allow_is_repaired(markup: str, char: str, config: Config) -> None:
+    inlined = Config(config.name, {**config.values, "style-sheets": ("inline",)}, config.places)
+    page = markup.replace("{}", char).replace("{{", "{").replace("}}", "}") + "<p>hot</p>"
+    tree = parse(page)
+    assert tree.root is not None
+    inline_styles(tree.root)
+    assert "hot" in words_of(page, inlined)
 
 
 def test_given_address_overrides_the_address_in_the_page(config: Config) -> None:

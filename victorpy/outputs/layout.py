@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import html
 import re
+import sys
+from array import array
 from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
@@ -56,16 +58,6 @@ _LONGEST_URL = 9_999  # characters; longer ones are embedded files
 _ACTIVE = re.compile(r"expression\s*\(|(?:java|vb)script\s*:|behaviou?r\s*:|-moz-binding\s*:", re.IGNORECASE)
 
 
-class Event(NamedTuple):
-    """A tag, a text or white space of a page, in document order."""
-
-    markup: str
-    tag: str = ""
-    """Name of an opening or closing tag, the latter with a slash."""
-    text: int = -1
-    """Number of the text among the pieces of the page's blocks."""
-
-
 class Layout(NamedTuple):
     """The markup of a page, without active content."""
 
@@ -76,9 +68,37 @@ class Layout(NamedTuple):
     """Attributes of the html element."""
     body: str
     """Attributes of the body element."""
-    events: tuple[Event, ...]
+    events: Events
     source: str = ""
     """The decoded page."""
+
+
+class Events:
+    """The tags, texts and white space of a page in document order, as columns, which take less memory than objects."""
+
+    def __init__(self) -> None:
+        self.markup: list[str] = []
+        self.tags: list[str] = []
+        """The name of each opening or closing tag, the latter with a slash; empty for text."""
+        self.texts = array("i")
+        """The number of each text among the pieces of the page's blocks, or -1."""
+
+    def add(self, markup: str, tag: str = "", text: int = -1) -> None:
+        """Add a tag, a text or white space. Equal tags share their strings."""
+        self.markup.append(sys.intern(markup) if tag else markup)
+        self.tags.append(sys.intern(tag))
+        self.texts.append(text)
+
+    def stops(self) -> array[int]:
+        """Return the number of the closing tag of each opening tag, and of all else its own number."""
+        stops = array("i", range(len(self.tags)))
+        opened: list[int] = []
+        for number, tag in enumerate(self.tags):
+            if tag.startswith("/"):
+                stops[opened.pop()] = number
+            elif tag and tag not in VOID:
+                opened.append(number)
+        return stops
 
 
 class LayoutReader:
@@ -107,7 +127,7 @@ class LayoutReader:
     def read(self, tree: Tree, cuts: Cuts) -> Layout:
         """Read the pruned page. Its texts are numbered as the pieces of the Document that `split` returns."""
         splitter = Splitter(cuts)  # counts the texts
-        events: list[Event] = []
+        events = Events()
         frames: dict[str, str] = {}  # attributes of html and body
         around: list[tuple[etree._Element, str]] = []  # open elements, each with the tag that is written for it
         open_pre = 0
@@ -118,10 +138,10 @@ class LayoutReader:
             splitter.text(text)
             for line_number, line in enumerate(lines):
                 if line_number:
-                    events.append(Event("\n"))
+                    events.add("\n")
                 is_text = bool(line.strip()) and number < splitter.texts
                 if line:
-                    events.append(Event(html.escape(without_controls(line, "\n")), text=number if is_text else -1))
+                    events.add(html.escape(without_controls(line, "\n")), text=number if is_text else -1)
                 number += is_text
 
         def close() -> None:
@@ -130,7 +150,7 @@ class LayoutReader:
             splitter.end()
             open_pre -= node.tag == "pre"
             if tag:
-                events.append(Event(f"</{tag}>", "/" + tag))
+                events.add(f"</{tag}>", "/" + tag)
             add_text(node.tail or "")
 
         for node in tree.root.iter("*") if tree.root is not None else ():
@@ -147,16 +167,14 @@ class LayoutReader:
                 tag = ""
                 if node.tag in _TAGS:
                     alt = number if splitter.texts > number else -1
-                    events.append(Event(f"<{node.tag}{self._attributes(node)}>", node.tag, alt))
+                    events.add(f"<{node.tag}{self._attributes(node)}>", node.tag, alt)
             else:
-                events.append(Event(f"<{tag}{self._attributes(node)}>", tag))
+                events.add(f"<{tag}{self._attributes(node)}>", tag)
             around.append((node, tag))
             add_text(node.text or "")
         while around:
             close()
-        return Layout(
-            self._doctype, "".join(self._styles), frames.get("html", ""), frames.get("body", ""), tuple(events)
-        )
+        return Layout(self._doctype, "".join(self._styles), frames.get("html", ""), frames.get("body", ""), events)
 
     def _attributes(self, node: etree._Element) -> str:
         """Write the harmless attributes of an element, with absolute addresses."""
@@ -251,53 +269,42 @@ def _kept_texts(page: CleanPage) -> list[bool | str]:
     return kept
 
 
-def _kept_markup(events: tuple[Event, ...], kept: list[bool | str]) -> Iterator[str]:
+def _kept_markup(events: Events, kept: list[bool | str]) -> Iterator[str]:
     """Yield the markup of the elements that contain kept text, and the text.
 
     Cells of kept rows stay without their text, so that columns keep their places. Elements without text, such as
     pictures and rules, stay between kept texts and inside the parts of the element that contains all kept text.
     """
-    stops = _stops(events)
-    kept_before = [0, *accumulate(event.text >= 0 and bool(kept[event.text]) for event in events)]
-    shown_before = [0, *accumulate(event.text >= 0 and not event.tag for event in events)]
+    markup, tags, texts, stops = events.markup, events.tags, events.texts, events.stops()
+    kept_before = array("i", accumulate((text >= 0 and bool(kept[text]) for text in texts), initial=0))
+    shown = (text >= 0 and not tag for tag, text in zip(tags, texts, strict=True))
+    shown_before = array("i", accumulate(shown, initial=0))
     total = kept_before[-1]
-    holding_all = [start for start, stop in stops.items() if kept_before[stop] - kept_before[start] == total]
+    elements = ((start, stop) for start, stop in enumerate(stops) if stop > start)
+    holding_all = (start for start, stop in elements if kept_before[stop] - kept_before[start] == total)
     topic_root = max(holding_all, default=-1)
     around = [-1]
     number = 0
-    while number < len(events):
-        event = events[number]
-        stop = stops.get(number, number)
+    while number < len(tags):
+        tag, text, stop = tags[number], texts[number], stops[number]
         has_kept = kept_before[stop + 1] > kept_before[number]
         has_text = shown_before[stop + 1] > shown_before[number]
         is_near = 0 < kept_before[number] < total or around[-1] > topic_root
-        if event.text >= 0 and not event.tag:
-            part = kept[event.text]
-            yield part if isinstance(part, str) else event.markup * part
-        elif event.tag.startswith("/"):
+        if text >= 0 and not tag:
+            part = kept[text]
+            yield part if isinstance(part, str) else markup[number] * part
+        elif tag.startswith("/"):
             around.pop()
-            yield event.markup
+            yield markup[number]
         elif stop > number and has_kept:
             around.append(number)
-            yield event.markup
-        elif event.tag in _CELLS:
-            yield event.markup + events[stop].markup
+            yield markup[number]
+        elif tag in _CELLS:
+            yield markup[number] + markup[stop]
             number = stop
-        elif not event.tag or has_kept or event.tag in _COLUMNS or (is_near and not has_text and total):
-            yield from (inner.markup for inner in events[number : stop + 1])
+        elif not tag or has_kept or tag in _COLUMNS or (is_near and not has_text and total):
+            yield from markup[number : stop + 1]
             number = stop
         else:
             number = stop
         number += 1
-
-
-def _stops(events: tuple[Event, ...]) -> dict[int, int]:
-    """Map each opening tag to its closing tag, by event number, innermost elements first."""
-    stops: dict[int, int] = {}
-    opened: list[int] = []
-    for number, event in enumerate(events):
-        if event.tag.startswith("/"):
-            stops[opened.pop()] = number
-        elif event.tag and event.tag not in VOID:
-            opened.append(number)
-    return stops

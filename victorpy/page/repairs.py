@@ -42,7 +42,7 @@ def clean_listings(root: etree._Element) -> None:
         name = rendered.get("class", "").split()[-1]
         _empty(rendered)
         rendered.tag, rendered.text = "pre", xml_text("\n".join(texts))
-        rendered.set("class", f"brush: {name}")
+        rendered.set("class", xml_text(f"brush: {name}"))
     around: dict[etree._Element, re.Pattern[str]] = {}
     for listing in [*root.iter("pre")]:
         if next(listing.iterancestors("pre"), None) is not None:
@@ -89,7 +89,8 @@ def mark_media(root: etree._Element) -> None:
     for image in [image for picture in root.iter("picture") for image in picture.iter("img")]:
         if image.get("src", "data:").startswith("data:") and not any(map(image.get, _SETS)):
             candidates = next(image.iterancestors("picture")).iter("source")
-            image.set("srcset", next((value for node in candidates for name in _SETS if (value := node.get(name))), ""))
+            addresses = (value for node in candidates for name in _SETS if (value := node.get(name)))
+            image.set("srcset", xml_text(next(addresses, "")))
     for element in [*root.iter("iframe", "video", "audio")]:
         sources = [element, *element.iter("source")]
         address = next((value for node in sources for value in (node.get("src"), node.get("data-src")) if value), "")
@@ -115,8 +116,8 @@ def write_quotation_marks(root: etree._Element) -> None:
         if not first_text or first_text[0] in _QUOTATION_MARKS:
             continue
         first, last = "‘’" if depth else "“”"
-        quote.text = first + (quote.text or "")
+        quote.text = first + xml_text(quote.text or "")
         if len(quote):
-            quote[-1].tail = (quote[-1].tail or "") + last
+            quote[-1].tail = xml_text(quote[-1].tail or "") + last
         else:
             quote.text += last

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from victorpy.base.unicode import xml_text
+
 PROPERTIES = frozenset(["display", "visibility", "float", "position", "font-size"])
 """The properties that are copied."""
 
@@ -62,7 +64,7 @@ def inline_styles(root: etree._Element, sheets: Iterable[str] = ()) -> None:
                 styles |= rule.declarations
         if styles:
             inlined = [f"{name}:{value}" for name, value in styles.items()]
-            element.set("style", ";".join(filter(None, [*inlined, element.get("style")])))
+            element.set("style", xml_text(";".join(filter(None, [*inlined, element.get("style")]))))
 
 
 def read_rules(css: str) -> Iterator[Rule]:
