@@ -39,6 +39,7 @@ _VALUES = frozenset(
     "value vspace width".split()
 )
 _LAZY_SOURCES = ("data-src", "data-original", "data-lazy-src")
+_NONE: dict[str, str] = {}
 _PICTURE = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif);base64,[A-Za-z0-9+/=\s]*", re.IGNORECASE)
 _CELLS = frozenset(["td", "th"])
 _COLUMNS = frozenset(["col", "colgroup"])
@@ -157,7 +158,8 @@ class LayoutReader:
             while around and around[-1][0] is not node.getparent():
                 close()
             number = splitter.texts
-            splitter.start(node.tag, {name: str(value) for name, value in node.items() if name in cuts.attributes})
+            attributes = {name: str(value) for name, value in node.items() if name in cuts.attributes}
+            splitter.start(node.tag, attributes or _NONE)
             open_pre += node.tag == "pre"
             tag = node.tag if node.tag in _TAGS else "div" if node.tag in _BLOCKS else "span"
             if node.tag in {"html", "body"} and node.tag not in frames:

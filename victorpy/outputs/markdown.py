@@ -352,12 +352,17 @@ def _narrow(spans: Sequence[_Span], style: str) -> list[_Span]:
         if _may_be_punctuation(context[last - 1]) and not _is_boundary(context[last]):
             start, stop = _strip(context, first, last, _is_edge)
             last = stop if start < stop else first  # nothing but punctuation has no emphasis
-        for text, styles in members:
+        for span in members:
+            text, styles = span
             start = max(first - offset, 0)
             stop = max(last - offset, start)
-            cut = [(text[:start], styles - {style}), (text[start:stop], styles), (text[stop:], styles - {style})]
-            narrowed += [_Span(*part) for part in cut if part[0]]
             offset += len(text)
+            if start == 0 and stop == len(text) > 0:
+                narrowed.append(span)
+                continue
+            without = styles - {style} or _NO_STYLES
+            cut = [(text[:start], without), (text[start:stop], styles), (text[stop:], without)]
+            narrowed += [_Span(*part) for part in cut if part[0]]
     return narrowed
 
 

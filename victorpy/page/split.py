@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
+from sys import intern
 from typing import Any
 
 from lxml import etree
@@ -223,7 +224,7 @@ class Splitter:
         """Close the innermost element."""
         tag = self._tags.pop()
         if tag not in VOID:
-            self._passed.append("/" + tag)
+            self._passed.append(intern("/" + tag))
         number = -1
         if not self._too_deep or tag == "img":
             number = self._numbers.pop()
