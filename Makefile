@@ -9,6 +9,7 @@ NATIVE := hatch_build.py $(wildcard victorpy/native/*.p??)
 unexport PYTHONDONTWRITEBYTECODE  # every process would compile all modules that it imports
 
 SNAPSHOTS := tests/cases/snapshots
+SNAPSHOT_TESTS := tests/*/test_*_snapshots.py tests/commands/test_interfaces.py
 
 .PHONY: demo test quick snapshots check bench bench-batch wheel fuzz fuzz-native soak mutants clean
 
@@ -22,8 +23,9 @@ quick: $(ENV)  ## the tests of daily work: fast, without worker processes, Spark
 	$(BIN)/python -m pytest -q -n 2 -m "not slow and not processes and not spark and not browser"
 
 snapshots: $(ENV)  ## write what victorpy does now as what the tests expect; review the changes with git diff
+	$(BIN)/python -m pytest -qq -n 0 --collect-only $(SNAPSHOT_TESTS) > /dev/null
 	rm -f $(SNAPSHOTS)/*.json
-	SNAPSHOTS=write $(BIN)/python -m pytest -q -n 0 tests/*/test_*_snapshots.py tests/commands/test_interfaces.py
+	SNAPSHOTS=write $(BIN)/python -m pytest -q -n 0 $(SNAPSHOT_TESTS)
 	git --no-pager diff --stat -- $(SNAPSHOTS)
 
 check: $(ENV)  ## ruff and mypy strict

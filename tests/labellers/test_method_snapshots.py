@@ -1,6 +1,7 @@
 """Snapshots of methods without training: what they keep of pages of three sites."""
 
 import pytest
+from support.randompages import site as random_site
 from support.sitepages import site_page
 from support.snapshots import SAMPLES, check, kept
 
@@ -10,6 +11,7 @@ from victorpy.methods import load_method
 
 SITES = {name: [path.read_text() for path in SAMPLES if path.stem.startswith(name)] for name in ("courier", "pike")}
 SITES["made-up"] = [site_page(number, template) for template in ("news", "shop") for number in range(8)]
+SITES |= {f"random {number}": random_site(number) for number in range(3)}
 METHODS = [(name, ()) for name in LABELLERS if name != "everything"]
 METHODS += [("sst", ("styles=paper", "local=words")), ("docview", ("central=true",)), ("rtdm", ("names=true",))]
 

@@ -21,7 +21,9 @@ NAMES = (
 VOCABULARY = (Path(__file__).parents[1] / "cases" / "vocabulary.txt").read_text(encoding="utf-8").split()
 """Names, tags and words that rules may look for."""
 
-DATES = ["2024-05-17", "17 May 2024", "May 17, 2024", "17.5.2024 18:10", "vor langer Zeit"]
+PEOPLE = "Ann Lee O'Brien van Berg Šárka J. R. de Müller Smith PhD Dr. Tea Staff".split()
+
+VOCABULARIES = [WORDS] * 5 + [VOCABULARY]
 
 
 def batch(number: int, size: int = 8) -> dict[str, str]:
@@ -29,7 +31,16 @@ def batch(number: int, size: int = 8) -> dict[str, str]:
     return {f"page {seed}": RandomPage(seed).html() for seed in range(size * number, size * (number + 1))}
 
 
-VOCABULARIES = [WORDS] * 5 + [VOCABULARY]
+def site(number: int, size: int = 7) -> list[str]:
+    """Return pages of a site: some parts are only on one page, others on several."""
+    maker, chance = RandomPage(number), random.Random(number)
+    pool = [maker.part() for _ in range(8)]
+    pages = []
+    for _ in range(size):
+        repeated = "".join(part for part in pool if chance.random() < 0.6)
+        own = "".join(maker.part() for _ in range(chance.randrange(5)))
+        pages.append(f"<body>{pool[0]}<div id=main>{own}</div><div class=side>{repeated}</div></body>")
+    return pages
 
 
 class RandomPage:
@@ -39,18 +50,25 @@ class RandomPage:
         self._chance = random.Random(seed)
         self._notes = 0
         self._title = self._text(self._chance.randint(1, 9)).capitalize()
+        self._site = self._text(self._chance.randint(1, 4)).title()
 
     def html(self) -> str:
-        head = f"<title>{self._title}{self._pick(['', ' - Tea shop', ' | News | Tea', ': ' + self._text(3)])}</title>"
-        head += "".join(self._pick(["", tag.format(self._text(self._some(6)), self._pick(DATES))]) for tag in HEAD)
+        pieces = [self._title, *self._pick([[self._site], [], [self._text(self._some(6)), self._site]])]
+        title = self._pick([" - ", " | ", ": ", " » ", " – ", ", "]).join(self._pick([pieces, pieces[::-1]]))
+        head = f"<title>{title}</title>"
+        texts = (self._pick([self._title, self._site, self._name(), self._text(self._some(6))]) for _ in HEAD)
+        head += "".join(self._pick(["", tag.format(text, self._date())]) for tag, text in zip(HEAD, texts, strict=True))
         body = "".join(self._parts(self._some(12) + 2))
         notes = "".join(self._note(number) for number in range(self._notes + self._pick([0, 0, 1])))
         menu = "".join(f"<li>{self._link(self._some(3))}" for _ in range(self._some(9)))
         return (
             f"<html lang={self._pick(['en', 'de', 'fr-CA'])}><head>{head}</head><body><ul class=menu>{menu}</ul>"
             f"<{self._pick(['div', 'main', 'article'])}>{body}<ol class=footnotes>{notes}</ol></div>"
-            f"<footer><p>© 2024 {self._text(self._some(9))}</footer></body></html>"
+            f"<footer><p>© 2024 {self._pick([self._site, self._text(self._some(9))])}</footer></body></html>"
         )
+
+    def part(self) -> str:
+        return self._parts(1)[0]
 
     def _parts(self, count: int) -> list[str]:
         kinds: list[Callable[[], str]] = [
@@ -101,13 +119,54 @@ class RandomPage:
         return f"<p{self._named()}>{self._inside()}{self._pick(['', '', '<br>' + self._text(5), '<br><br>x'])}</p>"
 
     def _heading(self) -> str:
-        text = self._pick([self._title, self._text(self._some(8)), "See also", f"{self._some(4)} comments", "Notes"])
+        text = self._pick(
+            [self._title, self._site, self._text(self._some(8)), "See also", f"{self._some(4)} comments", "Notes"]
+        )
         mark = self._pick(["", "", '<a class=headerlink href="#x">¶</a>'])
         return f"<h{(level := self._some(6))}{self._named()}>{text}{mark}</h{level}>"
 
+    def _name(self) -> str:
+        first, second = (" ".join(self._pick(PEOPLE) for _ in range(self._pick([1, 2, 2, 3, 5]))) for _ in range(2))
+        forms = [
+            "{0}",
+            "By {0}",
+            "by {0} and {1}",
+            "{0}, {1}",
+            "{0} for {1}",
+            "Von {0} | {1}",
+            "{0} (editor)",
+            "@{0}",
+            "{0} 7",
+        ]
+        return self._pick(forms).format(first, second)
+
+    def _date(self) -> str:
+        day, month = (self._pick([1, 2, 5, 12, 13, 30, 31, 32]) for _ in range(2))
+        year = self._pick([1, 5, 12, 19, 24, 99])
+        name = self._pick("May mai Sept. März enero Dec December juin 5月 Tea".split())
+        forms = [
+            *(
+                f"20{year:02}-{month:02}-{day:02}",
+                f"{day}.{month}.2024",
+                f"{month}/{day}/20{year:02}",
+                f"{name} {day}, 2024",
+            ),
+            *(
+                f"{day} {name} 20{year:02}",
+                f"2024年{month}月{day}日",
+                f"{day}/{month}/{year:02}",
+                "1949-12-31",
+                "1-2-3",
+                "2024",
+            ),
+            *(f"2024-05-{day:02}T{month:02}:00:00Z", f"Updated {day} {name} 2024, 18:{month:02}", "vor langer Zeit"),
+        ]
+        return self._pick(forms)
+
     def _byline(self) -> str:
-        who = self._pick(["By John Mary", "Posted by admin", "John Mary", "Von Zürich", self._text(self._some(21))])
-        return f"<div class={self._pick(['byline', 'meta', 'date'])}>{who} <time>{self._pick(DATES)}</time></div>"
+        who = self._pick([self._name(), self._name(), "Posted by admin", self._text(self._some(21))])
+        when = self._pick(["<time>{}</time>", "<time datetime={}>then</time>", "{}", "<span class=date>{}</span>"])
+        return f"<div class={self._pick(['byline', 'meta', 'date', 'author'])}>{who} {when.format(self._date())}</div>"
 
     def _list(self) -> str:
         tag = self._pick(["ul", "ol", "ol start=0", "ol start=999999999", "ol start=1000000000", "ol reversed"])
@@ -142,7 +201,7 @@ class RandomPage:
 
     def _comments(self) -> str:
         comments = "".join(
-            f"<div class=comment><span class=comment-author>{self._text(2)}</span> <time>{self._pick(DATES)}</time>"
+            f"<div class=comment><span class=comment-author>{self._text(2)}</span> <time>{self._date()}</time>"
             f"<p>{self._inside()}</p><a href=#>Reply</a></div>"
             for _ in range(self._some(6))
         )
