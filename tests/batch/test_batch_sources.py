@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 from support.batchpages import page, response, url, warc_record, write_warc
+from support.commands import write_files
 
 from victorpy.batch import inputs
 from victorpy.batch import record as batch_record
-from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
+from victorpy.batch.http import _unzip, codings_of, is_html, split_message, undo_codings
 from victorpy.batch.inputs import Wanted, find_files, group_files, read_failed, read_files, survey
 from victorpy.batch.record import Kind, Origin, ProblemError, Record, broken_record, place_of
 from victorpy.batch.sources import ReadOptions, rows, source_of
@@ -815,3 +816,31 @@ def test_groups_before_the_first_wanted_row_are_not_looked_at(tmp_path, monkeypa
     monkeypatch.setattr(rows, "_MOST_EXPANSION", 0)
     for start in (0, 1, 2):
         assert kinds(source_of(path).read(path, OPTIONS, start, 0)) == [Kind.TOO_LARGE] * (2 - start)
+
+
+@pytest.mark.parametrize("bits", [15, 31])
+def test_bodies_refer_far_back(bits):
+    far = random.Random(1).randbytes(30_000)
+    packer = zlib.compressobj(wbits=bits)
+    assert _unzip(packer.compress(far + far) + packer.flush(), 60_000) == far + far
+
+
+def test_lines_beside_archives_are_not_read(tmp_path):
+    write_files(tmp_path, {"in/a.warc": "", "in/b.jsonl": "{}"})
+    warnings = [*inputs.input_warnings([f"{tmp_path}/in"], inputs.survey([f"{tmp_path}/in"]))]
+    assert warnings[0].startswith(f"{tmp_path}/in/b.jsonl: not read")
+
+
+def test_a_file_that_cannot_be_read_has_reached_nothing(tmp_path):
+    (record,) = inputs.read_file(inputs.InputFile(tmp_path / "a.jsonl", Path("a.jsonl"), "a.jsonl"), ReadOptions())
+    assert (record.reached, record.problem.kind) == (0, Kind.READ)
+
+
+def test_files_of_an_earlier_run_that_are_named_twice_count_once(tmp_path):
+    write_files(tmp_path, {"a.html": "<p>Tea", "b.html": "<p>Tea"})
+    once, twice = inputs.Stamps(), inputs.Stamps()
+    for stamps, names in ((once, "ab"), (twice, "aa")):
+        for name in names:
+            path = tmp_path / f"{name}.html"
+            stamps.add(path, path.stat())
+    assert twice.unchanged_from(once).tolist() == [0, -1]

@@ -383,6 +383,7 @@ def test_later_run_is_compared_with_kept_texts_of_earlier_runs(tmp_path):
         index.add([signed(0), signed(1), (2, *signed(1)[1:])])
         index.decide()
         assert list(index.replicas()) == [(2, "story 1")]
+        assert database.execute("pragma user_version").fetchone()[0] < 8  # steps of run 0
     for _ in range(2):  # the same run again forgets its texts
         with open_database(tmp_path / "index") as database:
             database.execute("pragma user_version = 0")
