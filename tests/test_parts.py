@@ -247,6 +247,7 @@ def test_two_comments_have_their_authors_and_dates(cleaner, one, two):
     ("html", "text"),
     [
         ("<h2>See also</h2><ul><li><a href=/a>Milk</a></ul>", "Tea is hot.\n"),
+        ("<h2>More like this</h2><ul><li><a href=/a>Milk</a></ul>", "Tea is hot.\n"),
         ("<h2>3 Comments</h2><div>Nice</div><h2>More</h2><p>Tea is wet.", "Tea is hot.\n\nMore\n\nTea is wet.\n"),
         ("<h2>See also</h2><h3>Milk</h3><p>Tea is wet.", "Tea is hot.\n\nSee also\n\nMilk\n\nTea is wet.\n"),
         ("<h2>Sources</h2><ul><li><a href=/a>Milk</a></ul>", "Tea is hot.\n\nSources\n"),

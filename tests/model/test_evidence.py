@@ -1129,6 +1129,8 @@ BARE_ROWS = ROWS.replace("th", "td")
         (f"<ul><li><p>Tea<p>{'long ' * 80}</ul>", []),
         ("<ul><li><p>Tea<p><a href=/>hot</a> water</ul>", [(0, 2)]),
         ("<ul><li><p>Tea<p><a href=/>hot</a></ul>", []),  # half of the words are links
+        ("<ul><li><p>Tea<p>It is hot.<button>Buy</button></ul>", []),
+        ("<ul><li><button>Tea</button><p>It is hot.</ul>", [(0, 2)]),
     ],
 )
 def test_units_are_kept_or_dropped_as_a_whole(page, units):
@@ -1183,7 +1185,16 @@ WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for age
         ("<pre>tea</pre><button>Copy</button><p><button>Copied!</button><p><button>Copy tea?", [0.9] * 4, [0, 3]),
         ("<p>tea<form><textarea>embed tea</textarea></form><p>tea", [0.9] * 3, [0, 2]),
         ("<form><textarea>tea</textarea></form><p>menu", [0.9, 0.01], [0]),
-        ("<p>tea<p><a href='mailto:a@b.c'>Share</a><p><a href='//x/share-price'>X</a>", [0.9] * 3, [0, 1, 2]),
+        ("<p>tea<p><a href='mailto:a@b.c'>Send</a><p><a href='//x/share-price'>X</a>", [0.9] * 3, [0, 1, 2]),
+        ("<p>tea<p>Close<p>Advertisement:<h2>Close</h2><p>Close the box<p>▢", [0.9] * 6, [0, 3, 4]),
+        (f"<p>tea<table>{'<tr><td>Close<td>Red (1)' * 4}</table>", [0.9] * 9, [*range(9)]),
+        ("<p>tea" + "<p>Red (1,200)" * 3 + "<p>Sizes(3)<p>12 (3)<p>Call f (1999)", [0.9] * 7, [0, 5, 6]),
+        ("<p>tea" + "<p>Red (12)" * 3, [0.9] * 4, [0, 1, 2, 3]),  # few enough to be something else
+        (f"<p>{WORDS}<div id=cookie-banner><p>Cookies<p>Your consent</div>", [0.9] * 3, [0]),
+        (f"<p>{WORDS}<div role=dialog><p>Privacy<p>Our partners</div>", [0.9] * 3, [0]),
+        (f"<p>{WORDS}<div role=dialog><p>Privacy<p>Your privacy</div>", [0.9] * 3, [0, 1, 2]),
+        ("<p>tea<div class=consent><p>Cookies are<p>Your consent</div>", [0.9] * 3, [0]),
+        ("<p>tea<div class=consent><p>Cookies are<p>Your consent is</div>", [0.9] * 3, [0, 1, 2]),  # most of the page
         # The exact limits.
         ("<p>tea<p>hot<p>old<p>red", [0.9, 0.05, 0.04, 0.06], [0, 1, 3]),
         ("<p>tea<p>hot<p>old<p>red<p>new", [0.9, 0.05, 0.04, 0.06, 0.06], [0]),  # five blocks
@@ -1262,6 +1273,8 @@ FACTS = [f"<b>Field {number}</b>: {number}{number}<br>" for number in range(6)]
         (["<pre>", *[f"line {number}\n" for number in range(6)], "</pre>"], 0.1, 0.5, [0, 7]),
         ([*FACTS, ROWS + "<td>1 2 3 4 5 6 7</table>"], 0.11, 0.5, [*range(12)]),  # three of four cells are facts
         ([*FACTS, ROWS + "<td>1 2 3 4 5 6 7<tr><td>1 2 3 4 5 6 7<td>f</table>"], 0.11, 0.5, [*range(7), 13]),
+        ([f"<label>Field {number}</label>" for number in range(6)], 0.3, 0.5, [*range(8)]),
+        ([f"<label>Field {number}</label>" for number in range(6)], 0.29, 0.5, [0, 7]),  # of a form
         (FACTS, 0.3, 0.99, [*range(8)]),  # the model is sure
         (FACTS, 0.29, 0.99, [0, 7]),
     ],
@@ -1275,6 +1288,29 @@ def test_short_facts_between_kept_blocks_are_kept(facts, probability, others, ex
     content = np.array([others, *[probability] * count, others, *[0.01] * 6])
     assert np.flatnonzero(Keeping().kept(content, columns)).tolist() == expected
     assert np.flatnonzero(Keeping(favor="precision").kept(content, columns)).tolist() == [0, count + 1]
+
+
+@pytest.mark.parametrize(
+    ("introduction", "probability", "expected"),
+    [
+        ("<p>Teas of Asia:", 0.1, [0, 1, 2, 3]),
+        ("<p>亚洲 茶叶 如下：", 0.1, [0, 1, 2, 3]),
+        ("<p>Teas of Asia:", 0.09, [0, 3]),
+        ("<p>Teas of Asia", 0.1, [0, 3]),
+        ("<p>Asian teas:", 0.1, [0, 3]),
+        ("<p>More about tea:", 0.1, [0, 3]),
+        ("<p>Teas you might like:", 0.1, [0, 3]),
+        ("<ul><li>Teas of Asia:</ul>", 0.1, [0, 3]),
+    ],
+)
+def test_lists_of_links_after_a_colon_are_kept(introduction, probability, expected, monkeypatch):
+    monkeypatch.setattr(cut, "pool_alike", lambda content, page: content)
+    config = load_config("default")
+    page = f"{introduction}<ul><li><a href=/g>Green tea</a><li><a href=/b>Black tea</a></ul><p>{WORDS}<p>Menu"
+    content = np.array([0.9, probability, 0.2, 0.9, 0.01])
+    columns = Columns(read_document(page, config), config)
+    assert np.flatnonzero(Keeping().kept(content, columns)).tolist() == expected
+    assert np.flatnonzero(Keeping(favor="precision").kept(content, columns)).tolist() == [0, 3]
 
 
 def test_names_and_dates_of_posts_are_no_facts(monkeypatch):

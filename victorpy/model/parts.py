@@ -70,6 +70,7 @@ _BUTTON = re.compile(
 # Headings of links and comments, which are useless without them.
 _LONE_HEADING = re.compile(
     r"\W*(?:see also|related(?!:)|read (?:more|next|also)|(?:more|recommended) (?:for you|articles|posts|stories)"
+    r"|more like this|similar (?:products|items|articles|posts|movies)|recently viewed|(?:customers|people) also"
     r"|you (?:may|might) also|siehe auch|mehr zum thema|voir aussi|lire aussi|v[ée]ase tambi[ée]n|vedi anche|zie ook"
     r"|см\. также|参见|参考文章|関連|(?:\d+|no|leave a|add a|post a) (?:comments?|repl(?:y|ies)|responses?|thoughts?)\b"
     r"|comments?\W*(?:\d+\W*)?$|kommentare?\b|commentaires?\b|comentarios?\b)",

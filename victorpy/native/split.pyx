@@ -83,7 +83,7 @@ cdef bint divided(str before, str after, int tags):
         return first.isupper() and len(after) > 1 and (<Py_UCS4>after[1]).islower()
     if last == u":" or last == u"]":
         return second.isalnum() and first.isupper()
-    return is_word and (first.isupper() or first.isdecimal())
+    return is_word and (first.isupper() or first.isdecimal() or first in u"$€£¥₹")
 
 
 cdef class Page:

@@ -91,7 +91,7 @@ def hides(attributes: dict[str, str]) -> bool:
 def divides(before: str, tags: Sequence[str], after: str) -> bool:
     """Whether the tags between two texts divide words, although there is no white space.
 
-    Style sheets often set labels, credits and links apart. A capital letter or a number after them shows it. If
+    Style sheets often set labels, credits and links apart. A capital letter, number or price after them shows it. If
     elements only end or only begin there, or only change the style, one of them must have several words or a colon,
     unlike a half of a name.
 
@@ -116,7 +116,7 @@ def divides(before: str, tags: Sequence[str], after: str) -> bool:
         return after[0].isupper() and after[1:2].islower()
     if before[-1] in ":]":
         return before[-2:-1].isalnum() and after[0].isupper()
-    return is_word and (after[0].isupper() or after[0].isdecimal())
+    return is_word and (after[0].isupper() or after[0].isdecimal() or after[0] in "$€£¥₹")
 
 
 class Lines:

@@ -1,4 +1,4 @@
-"""Rules that add blocks after the cut: headings, the headline, and units and facts between kept blocks.
+"""Rules that add blocks after the cut: headings, the headline, and units, lists and facts between kept blocks.
 
 Their few words hardly count in the expected F1, but readers miss them.
 """
@@ -32,8 +32,18 @@ _LONGEST_GAP = 30  # blocks
 _MOST_OTHER_WORDS = 8  # in a gap
 _FEWEST_ALIKE = 2  # kept headings
 
+_LIST_LEAST = 0.1  # probability
+_FEWEST_INTRODUCING = 3  # words
+# Texts above links to other pages.
+_ELSEWHERE = re.compile(
+    r"\W*(?:(?:see|read|find|get)\s)?(?:more|other|also|related|similar|recommended|popular|latest|siehe auch|mehr|"
+    r"lire|voir|ver|leer|más|vedi|leggi|читайте)\b|相关|相關|関連|관련|.*\b(?:check out|you (?:may|might) (?:also )?(?:like|enjoy))\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
 _LONGEST_FACT = 6  # words
 _FEWEST_FACTS = 6
+_FIELD_LEAST = 0.3  # probability of the label of a field
 _FACTS_OF_UNIT = 0.7  # share of the blocks of a unit; other units are left out
 _NO_FACTS = ("nav", "aside", "footer", "button", "select", "textarea", "img", "pre", "class-header")
 
@@ -139,6 +149,26 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
     return result
 
 
+def introduced_lists(kept: Flags, content: Floats, page: Columns) -> Flags:
+    """Return the lists that fill a gap after a kept text with a colon. Often, they consist of links.
+
+    All of their items must have at least the probability `_LIST_LEAST`.
+    """
+    result = np.zeros(len(kept), dtype=bool)
+    numbers = np.flatnonzero(kept)
+    steps = numbers[1:] - numbers[:-1]
+    before = np.flatnonzero((steps > 1) & (steps <= _LONGEST_GAP + 1))
+    texts, in_item = page.texts, page.within("li")
+    for text, stop in zip(numbers[before].tolist(), numbers[before + 1].tolist(), strict=True):
+        if texts[text][-1:] in (":", "：") and page.words[text] >= _FEWEST_INTRODUCING and not in_item[text]:
+            gap = slice(text + 1, stop)
+            is_list = in_item[gap].all() and content[gap].min() >= _LIST_LEAST
+            result[gap] = is_list and not _ELSEWHERE.match(texts[text])
+    if result.any():
+        result &= ~np.logical_or.reduce([page.within(tag) for tag in ("nav", "aside", "button", "img")])
+    return result
+
+
 def facts_between(kept: Flags, content: Floats, page: Columns, units: Ranges, least: float) -> Flags:
     """Return the short texts between kept blocks with at least the probability `least`.
 
@@ -153,6 +183,7 @@ def facts_between(kept: Flags, content: Floats, page: Columns, units: Ranges, le
     if not (is_fact & ~kept).any():
         return is_fact
     is_fact &= ~np.logical_or.reduce([page.within(tag) for tag in _NO_FACTS])
+    is_fact &= ~page.within("label") | (content >= _FIELD_LEAST)
     if is_fact.sum() < _FEWEST_FACTS or has_posts(kept, page):
         return np.zeros(len(kept), dtype=bool)
     for begin, end in zip(*(edges.tolist() for edges in units), strict=True):

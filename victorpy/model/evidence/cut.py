@@ -20,8 +20,15 @@ from victorpy.base.variables import FAVORS
 from victorpy.columns import Columns, Flags, Floats
 from victorpy.columns.elements import running_total
 from victorpy.config import Config
-from victorpy.model.evidence.additions import STRONG, facts_between, headings_above, headline_above, units_between
-from victorpy.model.evidence.removals import buttons, headline_copies, hidden_copies, visible_copies
+from victorpy.model.evidence.additions import (
+    STRONG,
+    facts_between,
+    headings_above,
+    headline_above,
+    introduced_lists,
+    units_between,
+)
+from victorpy.model.evidence.removals import buttons, consents, controls, headline_copies, hidden_copies, visible_copies
 from victorpy.model.evidence.threads import posts, profiles
 from victorpy.model.evidence.units import Ranges, find_units
 
@@ -124,14 +131,15 @@ class Keeping:
                 kept |= in_short_pages(page) & (content >= STRONG)
             if self.heading_least < 1:
                 kept |= headings_above(kept, content, page, self.heading_least)
-            kept |= units_between(kept, content, page)
+            kept |= units_between(kept, content, page) | introduced_lists(kept, content, page)
             kept |= posts(kept, page, content >= STRONG)
         kept |= headline_above(kept, content, page)
         if self.favor != "precision":
             is_sure = self.favor == "balanced" and expected >= _SURE
             kept |= facts_between(kept, content, page, units, _FACT_LEAST_IF_SURE if is_sure else _FACT_LEAST)
         dropped = hidden_copies(kept, page) | visible_copies(kept, page)
-        dropped |= headline_copies(kept, page) | buttons(kept, page) | profiles(kept, page)
+        dropped |= headline_copies(kept, page) | buttons(kept, page) | controls(kept, page) | profiles(kept, page)
+        dropped |= consents(kept, page)
         return kept & ~dropped
 
 

@@ -1,4 +1,4 @@
-"""Rules that drop blocks after the cut: copies of kept text, and buttons such as "Share" and "Skip to content"."""
+"""Rules that drop blocks after the cut: copies of kept text, dialogs about cookies, buttons and filters."""
 
 from __future__ import annotations
 
@@ -45,6 +45,30 @@ _SHARE_HINTS = ("share", "/intent/", "/pin/create/", "mailto:?", "whatsapp", "wa
 _SHARE_NAME = re.compile(r"(?<![a-z])(?:share|sharing)(?![a-z]|.price)")
 _SHARE_LEVELS = 4  # from the link up
 _LONGEST_BUTTON = 12  # words
+
+# Texts of buttons, boxes to tick and labels of advertisements, without the punctuation at their ends.
+_CONTROLS = frozenset(
+    "close|loading|share|filter|filters|sort by|add to cart|read more|post a comment|sponsored|advertisement|"
+    "advertisements|advertising|anzeige|werbung|publicité|publicidad|pubblicità|реклама|広告|广告|廣告|광고|"
+    "▢|☐|□|×|✕|✖".split("|")
+)
+_CONTROL_ENDS = " .:…»›>"
+_LONGEST_CONTROL = max(map(len, _CONTROLS)) + 3  # characters
+_FILTER = re.compile(r"(?=\D)[^():]{1,40} ?\(\d{1,3}(?:,\d{3})?\)")  # with the number of its results
+_LONGEST_FILTER = 8  # words
+_FEWEST_FILTERS = 4
+
+# Elements around dialogs about cookies, and words of such a dialog.
+_CONSENT_NAME = re.compile(
+    r"consent|gdpr|onetrust|didomi|usercentrics|cookie[-_ ]?(?:policy|banner|bar|notice|message|popup|modal|dialog|law)"
+    r"|(?<![a-z])(?:alert)?dialog(?![a-z])"
+)
+_CONSENT_HINTS = ("consent", "gdpr", "onetrust", "didomi", "usercentrics", "cookie", "dialog")
+_CONSENT_TEXT = re.compile(
+    r"cookie|consent|partners|privacy|einwillig|datenschutz|consentement|consentimiento|consenso|privacidad|согласи"
+)
+_FEWEST_CONSENT_WORDS = 2
+_MOST_CONSENT = 0.8  # words of the dialog, relative to all kept words
 
 
 def hidden_copies(kept: Flags, page: Columns) -> Flags:
@@ -135,6 +159,58 @@ def buttons(kept: Flags, page: Columns) -> Flags:
     if shares:
         found[links] |= np.isin(around, shares).any(axis=0)
     found[[number for number in links.tolist() if _JUMP.match(page.texts[number])]] = True
+    return found
+
+
+def controls(kept: Flags, page: Columns) -> Flags:
+    """Return the kept texts of buttons and advertisements, such as "Close", and filters with counts: "Red (12)".
+
+    In tables, listings and headings, such texts are something else.
+    """
+    found = np.zeros(len(kept), dtype=bool)
+    texts, filters = page.texts, []
+    is_short = page.words <= _LONGEST_FILTER
+    for number in np.flatnonzero(kept & is_short).tolist():
+        text = texts[number]
+        if text[-1:] == ")":
+            if _FILTER.fullmatch(text):
+                filters.append(number)
+        elif len(text) <= _LONGEST_CONTROL and text.rstrip(_CONTROL_ENDS).lower() in _CONTROLS:
+            found[number] = True
+    if filters:
+        all_filters = [text for number in np.flatnonzero(is_short).tolist() if _FILTER.fullmatch(text := texts[number])]
+        found[filters] = len(all_filters) >= _FEWEST_FILTERS
+    if found.any():
+        found &= ~np.logical_or.reduce([page.within(tag) for tag in ("td", "th", "pre", "class-header")])
+    return found
+
+
+def consents(kept: Flags, page: Columns) -> Flags:
+    """Return the kept blocks of dialogs that ask for consent, for example to cookies, unless they are the page."""
+    found = np.zeros(len(kept), dtype=bool)
+    names, name_of_element = page.near_names
+    hinted = _lines_with("\n".join(names).lower(), _CONSENT_HINTS) - {0}
+    named = [at for at in hinted if _CONSENT_NAME.search(names[at].lower())]
+    if not named:
+        return found
+    words = page.words * kept
+    elements = np.flatnonzero(np.isin(name_of_element, named))
+    inside = page.element_sum(words, elements)
+    for element in elements[(inside > 0) & (inside <= _MOST_CONSENT * words.sum())].tolist():
+        blocks = slice(page.block_range[0][element], page.block_range[1][element])
+        text = " ".join(page.texts[blocks]).lower()
+        found[blocks] |= len({*_CONSENT_TEXT.findall(text)}) >= _FEWEST_CONSENT_WORDS
+    return found & kept
+
+
+def _lines_with(text: str, hints: Sequence[str]) -> set[int]:
+    """Return the numbers of the lines that contain one of the hints. Faster than a search in each line."""
+    found = set()
+    for hint in hints:
+        place = text.find(hint)
+        while place >= 0:
+            found.add(text.count("\n", 0, place))
+            place = text.find(hint, place + 1)
     return found
 
 

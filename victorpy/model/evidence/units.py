@@ -27,7 +27,7 @@ def find_units(page: Columns) -> Ranges:
     """Return the ranges of blocks that are kept or dropped together. Smaller units come first.
 
     Units are listings, data tables, figures with their captions, terms with their descriptions, and short items of
-    lists that begin with a label.
+    lists that begin with a label and do not end with a button.
     """
     first, stop = page.block_range
     total, link_total = page._running_words
@@ -47,7 +47,7 @@ def find_units(page: Columns) -> Ranges:
         begin, end = begin[few], end[few]
         words, link_words, label = total[end] - total[begin], link_total[end] - link_total[begin], page.words[begin]
         is_labelled = (label <= _LONGEST_LABEL) & (2 * label <= words) & (words <= _LONGEST_ITEM)
-        is_labelled &= 2 * link_words < words
+        is_labelled &= (2 * link_words < words) & ~page.within("button")[end - 1]
         ranges.append((begin[is_labelled], end[is_labelled]))
     if not ranges:
         return few, few
