@@ -37,7 +37,8 @@ _FEWEST_INTRODUCING = 3  # words
 # Texts above links to other pages.
 _ELSEWHERE = re.compile(
     r"\W*(?:(?:see|read|find|get)\s)?(?:more|other|also|related|similar|recommended|popular|latest|siehe auch|mehr|"
-    r"lire|voir|ver|leer|más|vedi|leggi|читайте)\b|相关|相關|関連|관련|.*\b(?:check out|you (?:may|might) (?:also )?(?:like|enjoy))\b",
+    r"lire|voir|ver|leer|más|vedi|leggi|читайте)\b|相关|相關|関連|관련"
+    r"|.*\b(?:check out|you (?:may|might) (?:also )?(?:like|enjoy))\b",
     re.IGNORECASE | re.DOTALL,
 )
 
