@@ -53,7 +53,7 @@ def make_replay(pages: Sequence[LabelledPage], model: Model) -> Replay:
         raise DataError("the model has no trees")
     chance = np.random.default_rng(1)
     rows: list[tuple[Any, ...]] = []
-    names, words = [], []
+    names, words, totals = [], [], []
     name_count = block_count = 0
     for number, page in enumerate(pages):
         columns = Columns(page.document, model.config)
@@ -71,11 +71,13 @@ def make_replay(pages: Sequence[LabelledPage], model: Model) -> Replay:
         place[blocks] = np.arange(len(blocks)) + block_count
         sampled = place[block] >= 0
         words.append((hashes[sampled], place[block][sampled]))
+        totals.append((used.sum(), sampled.sum()))
         name_count += len(columns.near_names[0])
         block_count += len(blocks)
     arrays: list[Any] = [np.concatenate(parts, axis=-1) for parts in zip(*rows, strict=True)]
     inputs, log_odds, content, weights, page_of_block, ancestors = arrays
-    return Replay(inputs, log_odds, content, weights, page_of_block, ancestors, frequent(names), frequent(words))
+    tokens = frequent(names), frequent(words), np.array(totals).T
+    return Replay(inputs, log_odds, content, weights, page_of_block, ancestors, *tokens)
 
 
 def frequent(tokens: Sequence[tuple[Hashes, Counts]]) -> tuple[Hashes, Counts]:

@@ -16,8 +16,8 @@ from victorpy.cleaner import Cleaner, read_document
 from victorpy.commands.model import make_card
 from victorpy.document import Label
 from victorpy.model import choice
-from victorpy.model.choice import ADAPTED, TREES, UNCHANGED, expected_gain, judge_pages, learn
-from victorpy.model.evidence.adaptation import fit_adaptation
+from victorpy.model.choice import ADAPTED, AVERAGED, TREES, UNCHANGED, expected_gain, judge_pages, learn
+from victorpy.model.evidence.adaptation import Adaptation, fit_adaptation
 from victorpy.model.evidence.replay import load_replay
 from victorpy.model.store import load_model
 from victorpy.outputs import CleanPage
@@ -88,6 +88,21 @@ def test_adapted_model_is_an_ordinary_directory(tmp_path):
         learn(tea_pages(), loaded)
 
 
+@pytest.mark.parametrize("with_own", [False, True])
+def test_trees_of_the_new_pages_are_saved_if_they_are_used(tmp_path, with_own):
+    judged = judge_pages(tea_pages(), default(), None, ["tea"] * 6, list("abcdef"))
+    adaptation = fit_adaptation(judged).variant(1.0, with_own).spelled(page.columns for page in judged)
+    adaptation.save(tmp_path)
+    loaded = Adaptation.load(tmp_path, default().labeller.stages_.evidence.input_count)
+    assert (loaded.own is not None) == with_own
+    for page in judged:
+        assert (loaded.change(page.columns, page.findings) == adaptation.change(page.columns, page.findings)).all()
+    path = tmp_path / "adaptation.npy"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="its trees are not numpy arrays"):
+        Adaptation.load(tmp_path, default().labeller.stages_.evidence.input_count)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -156,8 +171,8 @@ def test_model_from_scratch_is_saved_only_if_it_wins_clearly(monkeypatch):
     monkeypatch.setattr(choice, "FEWEST_FOR_TREES", 3)
     pages = tea_pages(8)
     learned = learn(pages, default())
-    assert {UNCHANGED, ADAPTED, TREES} <= learned.scores.keys()
-    nothing = choice._Adapted(None, -1.0, learned.scores[UNCHANGED], None)
+    assert {UNCHANGED, ADAPTED, AVERAGED, TREES} <= learned.scores.keys()
+    nothing = {ADAPTED: choice._Adapted(None, -1.0, learned.scores[UNCHANGED], None)}
     monkeypatch.setattr(choice._Trial, "adapt", lambda self, unchanged: nothing)
     learned = learn(pages, default())
     assert learned.chosen in {TREES, choice.CRF}
@@ -188,7 +203,7 @@ def test_unknown_blocks_of_partial_gold_are_ignored():
     known = [[float(content) for content in gold(page)] for page in pages]
     known[0] = None
     learned = learn(pages, default(), known)
-    assert set(learned.scores) == {UNCHANGED, ADAPTED}
+    assert set(learned.scores) == {UNCHANGED, ADAPTED, AVERAGED}
 
 
 def test_general_pages_are_an_anchor():
@@ -204,11 +219,21 @@ def test_general_pages_are_an_anchor():
 
 def test_pages_unlike_the_new_ones_are_not_adapted():
     judged = judge_pages(tea_pages(), default(), None, ["tea"] * 6, list("abcdef"))
-    usual = fit_adaptation(judged).usual_likeness
-    adaptation = replace(fit_adaptation(judged), usual_likeness=usual / usual)
-    for known, share in ((0.25, 0), (0.375, 0.5), (0.5, 1), (1.0, 1)):
-        assert adaptation._strength(np.array([known, 1.0])) == pytest.approx(share)
-        assert adaptation._strength(np.array([[1.0, known], [known, 1.0]])) == pytest.approx([share, share])
+    page, adaptation = judged[0], fit_adaptation(judged)
+    matrix = np.zeros((adaptation.forest.features.max() + 1, page.columns.count), dtype=np.float32)
+    change, own = adaptation.forest.log_odds(matrix), adaptation.own.forest.log_odds(matrix) - page.findings.log_odds
+    for known, strength, share in (
+        (0.25, 0, 0),
+        (0.375, 0.5, 0),
+        (0.5, 1, 0),
+        (0.8, 1, 0),
+        (0.9, 1, 0.25),
+        (1.0, 1, 0.5),
+    ):
+        alike = replace(adaptation, usual_likeness=np.ones(2), own=replace(adaptation.own, mean_likeness=np.ones(2)))
+        for likeness in (np.array([known, 1.0]), np.array([1.0, known])):
+            expected = (1 - share) * strength * change + share * own
+            assert alike._change(likeness, matrix, page.findings.log_odds) == pytest.approx(expected)
     path = Path(__file__).parents[2] / "data" / "article" / "article-zh-teahouse.html"
     document = read_document(path.read_bytes(), default().config)
     assert adapted().trained.labeller.label(document) == default().labeller.label(document)
@@ -219,8 +244,10 @@ def test_a_step_is_a_share_of_the_change():
     adaptation = fit_adaptation(others)
     change = adaptation.change(page.columns, page.findings)
     assert np.abs(change).max() > 0.1
-    half = adaptation.scaled(0.5).judge(page.columns, page.findings)
-    assert half.log_odds == pytest.approx(page.findings.log_odds + change / 2, abs=1e-5)
+    adapted = adaptation.variant(1.0, with_own=False).change(page.columns, page.findings)
+    half = adaptation.variant(0.5, with_own=False).judge(page.columns, page.findings)
+    assert half.log_odds == pytest.approx(page.findings.log_odds + adapted / 2, abs=1e-5)
+    assert np.abs(change - adapted).max() > 0.1  # by the trees of the new pages alone
 
 
 def test_replay_fits_the_bundled_model_only():

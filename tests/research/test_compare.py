@@ -417,6 +417,7 @@ PARENT = {"training": {"data": ["wcxb:dev"]}}
         ("mine", {"training": {"fingerprints": "a b"}}, True),
         ("mine", {"training": {"fingerprints": "a", "data": ["wcxb:test"]}}, False),
         ("mine", {"training": {"fingerprints": "", "chosen": "adapted", "parent": PARENT}}, True),
+        ("mine", {"training": {"fingerprints": "", "chosen": "adapted and averaged", "parent": PARENT}}, True),
         ("mine", {"training": {"fingerprints": "", "chosen": "trees from scratch", "parent": PARENT}}, False),
         ("mine", {"training": {"fingerprints": "", "chosen": "adapted", "parent": {}}}, None),
         ("cleaneval", {"training": {}}, False),

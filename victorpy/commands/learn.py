@@ -31,7 +31,6 @@ from victorpy.commands._shared import add_allow_code, add_data, add_site_key
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError, DataError, ModelError, plural
 from victorpy.model.choice import (
-    ADAPTED,
     CONFIGS,
     SEVERAL_SITES,
     TREES,
@@ -196,9 +195,9 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
     lines = [f"word F1 on {unseen} (cross-validation), with 95 % intervals:"]
     for name, scores in learned.scores.items():
         summary = summarise(scores)
-        shown = f"{origin}, {name}" if name in (UNCHANGED, ADAPTED) else name
+        shown = f"{origin}, {name}" if name not in CONFIGS else name
         chosen = "  <- saved" if name == learned.chosen else ""
-        lines.append(f"  {shown:<24} {summary.mean:.3f}  {summary.low:.3f} to {summary.high:.3f}{chosen}")
+        lines.append(f"  {shown:<29} {summary.mean:.3f}  {summary.low:.3f} to {summary.high:.3f}{chosen}")
     if learned.general:
         before, after = learned.general
         lines.append(f"word F1 on general pages: {before:.3f} before, {after:.3f} after")

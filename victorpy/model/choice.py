@@ -8,6 +8,7 @@ page of its site if the pages come from several sites.
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -50,7 +51,7 @@ USUAL_SPREAD, USUAL_PAGES = 0.05, 3
 """The usual standard deviation of gains over pages of a kind. It counts as much as that of this many pages."""
 
 NEW_MODEL_GAIN = 0.02
-"""A smaller gain is not worth a model from scratch, which knows no other pages."""
+"""A smaller gain is not worth a model or trees from scratch, which know no other pages."""
 
 MOST_FORGOTTEN = 0.005
 """Largest loss of word F1 on the replay sample by an adaptation.
@@ -58,13 +59,14 @@ MOST_FORGOTTEN = 0.005
 The trees have seen the sample, but they hardly learn it by heart: other general pages lose about as much.
 """
 
-UNCHANGED, ADAPTED, TREES, CRF = "unchanged", "adapted", "trees from scratch", "CRF from scratch"
+UNCHANGED, ADAPTED, AVERAGED = "unchanged", "adapted", "adapted and averaged"
+TREES, CRF = "trees from scratch", "CRF from scratch"
 
 CONFIGS = {TREES: "default", CRF: "crf"}
 """The configs of models that are trained on the pages alone."""
 
-FEWEST_FOR_TREES = 15
-"""Trees from scratch do not win with fewer pages."""
+FEWEST_FOR_TREES = 50
+"""With fewer pages, the average of an adaptation and trees from scratch is better than these trees alone."""
 
 FEW_PAGES = 200
 SMALL = {
@@ -127,18 +129,18 @@ def learn(
     trial = _Trial(judged, folds, sites, Keeping.of(model.config), replay, report)
     unchanged = trial.score([page.findings.log_odds for page in judged])
     adapted = trial.adapt(unchanged)
-    scores = {UNCHANGED: unchanged, ADAPTED: adapted.scores}
-    gains = {UNCHANGED: 0.0, ADAPTED: adapted.expected_gain}
+    scores = {UNCHANGED: unchanged} | {name: its.scores for name, its in adapted.items()}
+    gains = {UNCHANGED: 0.0} | {name: its.expected_gain for name, its in adapted.items()}
     for name in () if adapt else CONFIGS:
         from_scratch = trial.from_scratch(name, model.config)
         if from_scratch is not None:
             scores[name] = from_scratch
             gains[name] = expected_gain(from_scratch, unchanged) - NEW_MODEL_GAIN
-    chosen = ADAPTED if adapt else max(gains, key=lambda name: gains[name])
+    chosen = max(adapted if adapt else gains, key=lambda name: gains[name])
     labeller, config = model.labeller, model.config
-    if chosen == ADAPTED:
+    if chosen in adapted:
         labeller = copy.copy(labeller)
-        adaptation = adapted.adaptation.spelled(page.columns for page in judged)
+        adaptation = adapted[chosen].adaptation.spelled(page.columns for page in judged)
         labeller.stages_ = replace(cast(Stages, labeller.stages_), adaptation=adaptation)
     elif chosen != UNCHANGED:
         report("training on all pages")
@@ -150,7 +152,7 @@ def learn(
         "word_f1": {name: round(float(np.mean(its_scores)), 4) for name, its_scores in scores.items()},
         "folds": "sites" if by_site else "pages",
     }
-    general = adapted.general if chosen == ADAPTED else None
+    general = adapted[chosen].general if chosen in adapted else None
     if general is not None:
         story["general_word_f1"] = [round(value, 4) for value in general]
     return Learned(Trained(labeller, config, story), chosen, scores, gains[chosen], len(set(sites)), by_site, general)
@@ -255,36 +257,40 @@ class _Trial:
         kept = ((page, self.keeping.kept(probabilities(found), page.columns)) for page, found in pairs)
         return [word_f1(page.known_words, page.content, its_kept) for page, its_kept in kept]
 
-    def adapt(self, unchanged: Scores) -> _Adapted:
-        """Find the step with the highest expected gain, among those that general pages allow."""
-        changes = self._changes()
+    def adapt(self, unchanged: Scores) -> Mapping[str, _Adapted]:
+        """Find the steps with the highest expected gain, among those that general pages allow.
+
+        There is one for the adaptation and one for its average with trees from scratch.
+        """
+        fitted = self._fit_folds()
         self.report("adapting to all pages")
         adaptation = fit_adaptation(self.pages, self.replay)
         usual_gain = USUAL_GAIN * (1 - float(np.mean(unchanged)))
-        tried = []
-        for step in STEPS:
-            pairs = zip(self.pages, changes, strict=True)
-            scores = self.score([page.findings.log_odds + step * change for page, change in pairs])
-            gain, general, scaled = expected_gain(scores, unchanged, usual_gain * step), None, adaptation.scaled(step)
+        best: dict[str, _Adapted] = {}
+        for name, step in itertools.product((ADAPTED, AVERAGED), STEPS):
+            is_averaged = name == AVERAGED
+            variants = [its.variant(step, is_averaged) for its in fitted]
+            pairs = zip(self.pages, self.folds, strict=True)
+            scores = self.score([variants[fold].judge(page.columns, page.findings).log_odds for page, fold in pairs])
+            gain = expected_gain(scores, unchanged, usual_gain if is_averaged else usual_gain * step)
+            variant, general = adaptation.variant(step, is_averaged), None
             if self.replay is not None:
-                before, after = self.replay.score(0.0), self.replay.score(scaled.general_change(self.replay))
-                general = before, after
-                gain = -step if before - after > MOST_FORGOTTEN else gain
-            tried.append(_Adapted(scaled, gain, scores, general))
-        return max(tried, key=lambda adapted: adapted.expected_gain)
+                general = self.replay.score(0.0), self.replay.score(variant.general_change(self.replay))
+            forgotten = general[0] - general[1] if general else 0.0
+            if forgotten > MOST_FORGOTTEN or (is_averaged and gain < NEW_MODEL_GAIN):
+                gain = -step - is_averaged
+            if name not in best or gain > best[name].expected_gain:
+                best[name] = _Adapted(variant, gain, scores, general)
+        return best
 
-    def _changes(self) -> list[Floats]:
-        """Return how adaptations to the other folds change the log-odds of each page."""
-        changes = [np.zeros(0)] * len(self.pages)
-        count = max(self.folds) + 1
+    def _fit_folds(self) -> list[Adaptation]:
+        """Return the adaptation to the other folds for each fold."""
+        fitted, count = [], max(self.folds) + 1
         for fold in range(count):
             self.report(f"adapting, fold {fold + 1} of {count}")
             seen = [page for page, its_fold in zip(self.pages, self.folds, strict=True) if its_fold != fold]
-            adaptation = fit_adaptation(seen, self.replay)
-            for number, page in enumerate(self.pages):
-                if self.folds[number] == fold:
-                    changes[number] = adaptation.change(page.columns, page.findings)
-        return changes
+            fitted.append(fit_adaptation(seen, self.replay))
+        return fitted
 
     def from_scratch(self, name: str, model_config: Config) -> Scores | None:
         """Return the scores of a model that is trained on the pages alone, or None if such a model cannot win here."""

@@ -25,7 +25,7 @@ from victorpy.document import Document, Elements, Label
 from victorpy.errors import DataError, VictorError
 from victorpy.labellers.base import Labels
 from victorpy.methods import CONFIG, Method, load_methods
-from victorpy.model.choice import ADAPTED, UNCHANGED
+from victorpy.model.choice import CONFIGS
 from victorpy.model.parts import AS_LABELLED
 from victorpy.model.store import find_model
 from victorpy.outputs import OUTPUTS, CleanPage
@@ -308,7 +308,7 @@ def was_trained_on(model: str, meta: Mapping[str, Any], data: str, pages: Iterab
     recorded, fingerprints, parent = (training.get(name) for name in ("data", "fingerprints", "parent"))
     if isinstance(fingerprints, str) and not set(pages).isdisjoint(fingerprints.split()):
         return True
-    if isinstance(parent, dict) and training.get("chosen") in {ADAPTED, UNCHANGED}:
+    if isinstance(parent, dict) and training.get("chosen") not in CONFIGS:
         of_parent = was_trained_on("", {"training": parent.get("training") or {}}, data, pages)
         if of_parent is not False:
             return of_parent

@@ -6,6 +6,9 @@ from a lexicon of the new pages. In training, the lexicon for a page leaves out 
 A sample of general pages is an anchor: its blocks have the model's own probabilities as targets. So the trees learn to
 leave them as they are, and to change only what is different on the new pages. Pages that are very unlike the new ones,
 such as pages in another language, are not changed at all.
+
+More trees are trained on the new pages alone. They know nothing else, so they count only on pages that are very much
+like the new ones. There the log-odds are the average of both.
 """
 
 from __future__ import annotations
@@ -45,11 +48,28 @@ SETTINGS: dict[str, Any] = {
 }
 """Settings of the trees, chosen on kinds of pages that the bundled model was not trained on."""
 
-UNLIKE, LIKE = 0.25, 0.5
+OWN_SETTINGS = SETTINGS | {"iterations": 100, "depth": 5, "learning_rate": 0.1, "l2_leaf_reg": 5}
+"""Settings of the trees that are trained on the new pages alone."""
+
+OWN_SHARE = 0.5
+"""The largest share of these trees in the log-odds."""
+
+LIKE = 0.25, 0.5
 """A page is adapted in full if it is half as much like the new pages as these are like each other.
 
 A page that is like them a quarter as much, or less, is not adapted.
 """
+
+MUCH_LIKE = 0.8, 1.0
+"""The same for the trees of the new pages alone, but here the pages are compared with the mean of the new ones."""
+
+
+@dataclass(frozen=True)
+class OwnTrees:
+    """Trees that know only the new pages."""
+
+    forest: Forest
+    mean_likeness: Floats
 
 
 @dataclass(frozen=True)
@@ -60,6 +80,7 @@ class Adaptation:
     forest: Forest
     usual_likeness: Floats
     """How much the new pages are like each other, by names and by words."""
+    own: OwnTrees | None = None
 
     def judge(self, page: Columns, findings: Findings) -> Findings:
         """Correct the findings of the model's own trees."""
@@ -67,24 +88,27 @@ class Adaptation:
 
     def change(self, page: Columns, findings: Findings) -> Floats:
         """Return what the adaptation adds to the log-odds."""
-        strength = self._strength(likeness(page, self.lexicon))
-        if not strength:
+        its_likeness = likeness(page, self.lexicon)
+        if not _strength(its_likeness, self.usual_likeness, LIKE):
             return np.zeros(page.count)
-        return strength * self.forest.log_odds(np.vstack([findings.inputs, self.lexicon.columns(page)]))
+        matrix = np.vstack([findings.inputs, self.lexicon.columns(page)])
+        return self._change(its_likeness, matrix, findings.log_odds)
 
     def general_change(self, replay: Replay) -> Floats:
         """Return what the adaptation adds to the log-odds of general pages."""
-        return self._strength(replay.likeness(self.lexicon)) * self.forest.log_odds(replay.matrix(self.lexicon))
+        return self._change(replay.likeness(self.lexicon), replay.matrix(self.lexicon), replay.log_odds)
 
-    def _strength(self, likeness: Floats) -> Floats:
-        """Return how much each page is adapted, from 0 to 1. The two rows of `likeness` compare names and words."""
-        ratio = (likeness.T / self.usual_likeness).min(axis=-1)
-        return np.clip((ratio - UNLIKE) / (LIKE - UNLIKE), 0.0, 1.0)
+    def _change(self, likeness: Floats, matrix: Matrix, log_odds: Floats) -> Floats:
+        change = _strength(likeness, self.usual_likeness, LIKE) * self.forest.log_odds(matrix)
+        if self.own is None:
+            return change
+        share = OWN_SHARE * _strength(likeness, self.own.mean_likeness, MUCH_LIKE)
+        return (1 - share) * change + share * (self.own.forest.log_odds(matrix) - log_odds)
 
-    def scaled(self, step: float) -> Adaptation:
-        """Return an adaptation that changes the log-odds by a share of the change."""
+    def variant(self, step: float, with_own: bool) -> Adaptation:
+        """Return an adaptation that corrects log-odds by a share of the correction, with or without the own trees."""
         forest = replace(self.forest, leaves=self.forest.leaves * np.float32(step), bias=self.forest.bias * step)
-        return replace(self, forest=forest)
+        return replace(self, forest=forest, own=self.own if with_own else None)
 
     def spelled(self, pages: Iterable[Columns]) -> Adaptation:
         """Return an adaptation that can be saved. The tokens of its lexicon must be on these pages."""
@@ -95,16 +119,27 @@ class Adaptation:
         with (directory / TREES_FILE).open("wb") as file:
             np.save(file, self.usual_likeness, allow_pickle=False)
             self.forest.save(file)
+            if self.own is not None:
+                np.save(file, self.own.mean_likeness, allow_pickle=False)
+                self.own.forest.save(file)
 
     @classmethod
     def load(cls, directory: Path, evidence_inputs: int) -> Adaptation:
         """Read what `save` wrote, given the number of inputs of the model's last trees for content."""
         file = io.BytesIO(read_bounded(directory / TREES_FILE, MOST_BYTES))
-        usual = checked(read_array(file, "likeness"), np.float64, "likeness", 1e-6, 1)
-        forest = Forest.load(file, evidence_inputs + len(LEXICON_COLUMNS))
-        if usual.shape != (2,) or len(forest.bias) != 1:
-            raise ValueError("the arrays of its adaptation do not match")
-        return cls(Lexicon.load(directory / LEXICON_FILE), forest, usual)
+        inputs = evidence_inputs + len(LEXICON_COLUMNS)
+        usual, forest = _read_trees(file, inputs)
+        has_own = file.tell() < file.getbuffer().nbytes
+        mean, own = _read_trees(file, inputs) if has_own else (usual, forest)
+        return cls(Lexicon.load(directory / LEXICON_FILE), forest, usual, OwnTrees(own, mean) if has_own else None)
+
+
+def _read_trees(file: io.BytesIO, inputs: int) -> tuple[Floats, Forest]:
+    likeness = checked(read_array(file, "likeness"), np.float64, "likeness", 1e-6, 1)
+    forest = Forest.load(file, inputs)
+    if likeness.shape != (2,) or len(forest.bias) != 1:
+        raise ValueError("the arrays of its adaptation do not match")
+    return likeness, forest
 
 
 @dataclass(frozen=True)
@@ -139,13 +174,25 @@ def fit_adaptation(pages: Sequence[JudgedPage], replay: Replay | None = None) ->
         weights = training_weights(page.columns) * page.factor
         rows.append((matrix, page.content.astype(np.float64), weights, page.findings.log_odds))
     lexicon = _lexicon(votes)
+    likenesses = [likeness(page.columns, others[page.group]) for page in pages]
+    usual, mean = (np.maximum(row, 1e-6) for row in (np.quantile(likenesses, 0.1, axis=0), np.mean(likenesses, axis=0)))
+    own = OwnTrees(grow(*_join(rows)[:3], OWN_SETTINGS), mean)
     if replay is not None:
         weights = replay.weight * sum(float(weights.sum()) for _, _, weights, _ in rows)
         rows.append((replay.matrix(lexicon), probabilities(replay.log_odds), weights, replay.log_odds))
+    matrix, target, weight, log_odds = _join(rows)
+    return Adaptation(lexicon, grow(matrix, target, weight, SETTINGS, baseline=log_odds), usual, own)
+
+
+def _join(rows: Sequence[tuple[Matrix, Floats, Floats, Floats]]) -> tuple[Matrix, Floats, Floats, Floats]:
     matrix, target, weight, log_odds = (np.concatenate(parts, axis=-1) for parts in zip(*rows, strict=True))
-    likenesses = [likeness(page.columns, others[page.group]) for page in pages]
-    usual = np.maximum(np.quantile(likenesses, 0.1, axis=0), 1e-6)
-    return Adaptation(lexicon, grow(matrix, target, weight, SETTINGS, baseline=log_odds), usual)
+    return matrix, target, weight, log_odds
+
+
+def _strength(likeness: Floats, usual: Floats, limits: tuple[float, float]) -> Floats:
+    """Return how much each page is changed, from 0 to 1. The two rows of `likeness` compare names and words."""
+    low, high = limits
+    return np.clip(((likeness.T / usual).min(axis=-1) - low) / (high - low), 0.0, 1.0)
 
 
 def likeness(page: Columns, lexicon: Lexicon) -> Floats:

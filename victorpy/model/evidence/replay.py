@@ -49,6 +49,8 @@ class Replay:
     """The tokens of names, and the number of the name of each."""
     word_tokens: tuple[Hashes, Counts]
     """Words, and the number of the block of each."""
+    totals: Counts
+    """Number of names' tokens and of words on each page, with those that are left out. Two rows."""
 
     def likeness(self, lexicon: Lexicon) -> Floats:
         """Return the shares of names and of words that a lexicon knows on the page of each block. Two rows."""
@@ -56,12 +58,10 @@ class Replay:
         page_of_name[self.ancestors] = self.page
         shares = []
         owners = page_of_name[self.near_name_tokens[1]], self.page[self.word_tokens[1]]
-        for table, (hashes, _), page in zip(
-            lexicon.tables, (self.near_name_tokens, self.word_tokens), owners, strict=False
-        ):
-            count = int(self.page.max()) + 1
-            known = np.bincount(page, table.look_up(hashes) != 0, count)
-            shares.append(known / np.maximum(np.bincount(page, minlength=count), 1))
+        tokens = self.near_name_tokens[0], self.word_tokens[0]
+        for table, hashes, page, total in zip(lexicon.tables, tokens, owners, self.totals, strict=False):
+            known = np.bincount(page, table.look_up(hashes) != 0, len(total))
+            shares.append(known / np.maximum(total, 1))
         return np.array(shares)[:, self.page]
 
     def matrix(self, lexicon: Lexicon) -> Matrix:
@@ -117,6 +117,7 @@ class Replay:
             weight=self.weight.astype(np.float16),
             page=self.page.astype(np.uint16),
             ancestors=self.ancestors.astype(np.uint16),
+            totals=self.totals.astype(np.uint32),
             **tokens,
         )
 
@@ -145,4 +146,5 @@ def load_replay(meta: Mapping[str, Any], weight: float = WEIGHT, path: Path | No
             np.ascontiguousarray(file["ancestors"], dtype=np.int64),
             names,
             words,
+            file["totals"].astype(np.int64),
         )
