@@ -14,7 +14,8 @@ The row `mean` is the mean over all sets with F1: this number decides which conf
 config are means over pages, or over sets in the last row, with their standard errors.
 
 Training uses all pages; --step N measures on every N-th page. With --cache DIR, scores are stored by set and method,
-and only missing ones are computed. Delete the directory after changes of the code.
+and only missing ones are computed. Delete the directory after changes of the code. --save FILE writes the confidence
+and the word F1 of each page with the first config, for `python -m benchmarks.reliability --results FILE`.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from victorpy.config import Config, load_config
 from victorpy.errors import DataError
 from victorpy.model.evidence import Evidence, Keeping, fit_evidence, probabilities
 from victorpy.model.evidence.additions import TITLE_SHARE
+from victorpy.model.evidence.cut import block_weights, expected_f1
 from victorpy.model.evidence.inputs import load_tree_template
 from victorpy.model.roles import find_bylines, find_comments
 from victorpy.peers import PEERS, installed_peers, load_peer, versions
@@ -59,8 +61,8 @@ WITHOUT = {
 
 They are dropped from the output by rules, because the bundled trees for roles have seen the sets."""
 
-Row = tuple[float, float]
-"""The scores of a page: F1 and 0, or the shares of gold kept and of words removed if the gold is partial."""
+Row = tuple[float, float, float]
+"""F1 and 0, or the shares of gold kept and of words removed if the gold is partial; and the confidence, 0 of peers."""
 
 
 @dataclass
@@ -97,19 +99,19 @@ def read_parts(families: Sequence[str], config: Config, step: int) -> list[Part]
     return parts
 
 
-def score(text: str, page: LabelledPage) -> Row:
+def score(text: str, page: LabelledPage, confidence: float = 0.0) -> Row:
     """Score the text that a method keeps."""
     ours, gold = aligned_words(text), aligned_words("\n".join(part.text for part in page.gold))
     words = Score((Counter(ours) & Counter(gold)).total(), len(ours), len(gold))
     if page.weights is None:
-        return words.f1, 0.0
+        return words.f1, 0.0, confidence
     everything = sum(len(aligned_words(block.text)) for block in page.document.blocks)
     removed = 1 - len(ours) / max(everything, 1)
     if parse_data(page.data)[0] not in VALUE_KINDS:
-        return words.recall, removed
+        return words.recall, removed, confidence
     kept = f" {' '.join(ours)} "
     values = [f" {' '.join(value)} " for part in page.gold if (value := aligned_words(part.text))]
-    return sum(value in kept for value in values) / max(len(values), 1), removed
+    return sum(value in kept for value in values) / max(len(values), 1), removed, confidence
 
 
 def train(pages: Sequence[LabelledPage], columns: dict[int, Columns], config: Config) -> Evidence:
@@ -126,16 +128,19 @@ def train(pages: Sequence[LabelledPage], columns: dict[int, Columns], config: Co
     return fitted.evidence
 
 
-def clean(page: LabelledPage, columns: Columns, evidence: Evidence, config: Config, without: Sequence[str]) -> str:
-    """Return the text that the model keeps, without some parts."""
-    kept = Keeping.of(config).kept(probabilities(evidence.judge(columns).log_odds), columns)
+def clean(page: LabelledPage, columns: Columns, evidence: Evidence, config: Config, without: Sequence[str]) -> Row:
+    """Score the text that the model keeps, without some parts."""
+    content = probabilities(evidence.judge(columns).log_odds)
+    kept = Keeping.of(config).kept(content, columns)
+    confidence = expected_f1(content, block_weights(columns), kept)
     if HEADLINE in without and columns.title_share[columns.headline] > TITLE_SHARE:
         kept[columns.headline] = False
     if BYLINE in without:
         kept &= ~find_bylines(columns, kept, kept)
     if COMMENTS in without:
         kept &= ~find_comments(columns, kept, kept)
-    return "\n".join(block.text for block, keep in zip(page.document.blocks, kept, strict=True) if keep)
+    text = "\n".join(block.text for block, keep in zip(page.document.blocks, kept, strict=True) if keep)
+    return score(text, page, confidence)
 
 
 def score_config(
@@ -156,7 +161,7 @@ def score_config(
         evidence = train([*others, *always], columns, config)
         for part in left_out:
             without = WITHOUT.get(part.name) or WITHOUT.get(part.name.partition(":")[0], ())
-            rows = [score(clean(page, columns[id(page)], evidence, config, without), page) for page in part.measured]
+            rows = [clean(page, columns[id(page)], evidence, config, without) for page in part.measured]
             store.save(part, name, key, rows)
 
 
@@ -245,6 +250,7 @@ def main() -> None:
     parser.add_argument("--configs", nargs="*", default=["default"], metavar="CONFIG")
     parser.add_argument("--peers", action="store_true", help="also score the other cleaners that are installed")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="store scores here, and reuse them")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write confidence and word F1 of each page")
     arguments = parser.parse_args()
     config = load_config("default")
     parts = read_parts(arguments.data, config, arguments.step)
@@ -268,6 +274,13 @@ def main() -> None:
     means = [show_mean(complete, name, methods[0], name in arguments.configs) for name in methods]
     rows.append(["mean", sum(len(part.measured) for part in complete), *means])
     print(table(["left out", "pages", *methods], rows))
+    if arguments.save:
+        judged = [
+            {"name": f"{part.name}/{page.name}", "confidence": confidence, "word_f1": f1}
+            for part in complete
+            for page, (f1, _, confidence) in zip(part.measured, part.scores[methods[0]], strict=True)
+        ]
+        arguments.save.write_text(json.dumps(judged), encoding="utf-8")
 
 
 if __name__ == "__main__":
