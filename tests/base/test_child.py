@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -86,6 +87,14 @@ def test_errors_come_back():
 def test_impossible_time_limits_are_refused(timeout):
     with pytest.raises(ValueError, match="timeout must be a number of seconds above 0"):
         victorpy.clean(PAGE, timeout=timeout)
+
+
+def test_a_call_without_a_real_limit_leaves_no_failed_thread(monkeypatch):
+    failures = []
+    monkeypatch.setattr(threading, "excepthook", failures.append)
+    for timeout in (float("inf"), 1e300):
+        assert child.call("builtins:len", ("tea",), timeout) == 3
+    assert failures == []
 
 
 def test_threads_have_children_of_their_own():

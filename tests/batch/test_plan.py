@@ -158,6 +158,8 @@ def test_each_option_changes_one_setting(options, change):
         (["--timeout", "nan"], "--timeout must be above 0, not nan"),
         (["--memory", "-1"], "--memory must be above 0, not -1"),
         (["--max-size", "0"], "--max-size must be above 0, not 0"),
+        (["--max-size", "inf"], "--max-size must be at most 1,000,000,000, not inf"),
+        (["--timeout", "2e9"], "--timeout must be at most 1,000,000,000, not 2e.09"),
         (["--sample", "0"], "--sample must be above 0, not 0"),
         (["--min-words", "0"], "--min-words must be above 0, not 0"),
         (["--min-confidence", "1.01"], "--min-confidence must be from 0 to 1, not 1.01"),

@@ -88,7 +88,7 @@ class _Child:
             is_late.set()
             self._process.kill()
 
-        timer = threading.Timer(timeout, end)
+        timer = threading.Timer(min(timeout, threading.TIMEOUT_MAX), end)
         timer.daemon = True
         try:
             pickle.dump(request, self._requests)

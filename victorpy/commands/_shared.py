@@ -26,6 +26,9 @@ from victorpy.model.parts import HEADLINES, PARTS, Parts
 from victorpy.model.store import bundled_models, find_model
 from victorpy.sites.grouping import SAMPLE, SITE_KEY, SITE_KEYS
 
+_MOST = 1_000_000_000
+"""Largest value of a number of seconds, megabytes or pages."""
+
 
 def add_data(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """Add --data, which may be repeated."""
@@ -224,10 +227,11 @@ def format_of(arguments: Arguments) -> str:
 
 
 def positive(arguments: Arguments, name: str, default: float) -> float:
-    """Return the value of an option, or its default. Raises if it is not above 0."""
+    """Return the value of an option, or its default. Raises if it is not above 0, or larger than systems accept."""
     value: float | None = getattr(arguments, name)
-    if value is not None and not value > 0:
-        raise ConfigError(f"{arguments.options[name]} must be above 0, not {value:g}")
+    if value is not None and not 0 < value <= _MOST:
+        bound = f"at most {_MOST:,}" if value > _MOST else "above 0"
+        raise ConfigError(f"{arguments.options[name]} must be {bound}, not {value:g}")
     return default if value is None else value
 
 

@@ -203,7 +203,8 @@ def mathml_to_tex(node: etree._Element, depth: int = 0) -> str:
     tag = re.split("[}:]", node.tag)[-1]
     if tag in {"mi", "mn", "mo", "mtext", "ms"}:
         return _token(tag, " ".join(_text(node).split()))
-    parts = [mathml_to_tex(child, depth + 1) for child in node if isinstance(child.tag, str)]
+    children = [child for child in node if isinstance(child.tag, str) and child.tag not in _NOT_PARSED]
+    parts = [mathml_to_tex(child, depth + 1) for child in children]
     if tag in _SHAPES and len(parts) == len(_SHAPES[tag][1]):
         return _SHAPES[tag][0].format(*parts)
     match tag, parts:
