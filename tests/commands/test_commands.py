@@ -765,6 +765,7 @@ def test_victor_lists_its_commands_and_shows_its_version():
     for arguments, words in (
         ([], b"commands:\n  agree "),
         (["claen"], b"no command 'claen' (did you mean 'clean'?)"),
+        (["clean", "--favor", "recal", "x.html"], b"(did you mean 'recall'?)"),
         (["clean", "--formt", "html", "x.html"], b"unknown option '--formt' (did you mean '--format'?)"),
         (["evaluate"], b"the following arguments are required: -d/--data"),
         (["spark-clean", "--formt=html"], b"unknown option '--formt' (did you mean '--format'?)"),

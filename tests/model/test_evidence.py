@@ -1189,6 +1189,9 @@ WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for age
         ("<p>tea<p>Close<p>Advertisement:<h2>Close</h2><p>Close the box<p>▢", [0.9] * 6, [0, 3, 4]),
         (f"<p>tea<table>{'<tr><td>Close<td>Red (1)' * 4}</table>", [0.9] * 9, [*range(9)]),
         ("<p>tea" + "<p>Red (1,200)" * 3 + "<p>Sizes(3)<p>12 (3)<p>Call f (1999)", [0.9] * 7, [0, 5, 6]),
+        ("<p>tea<h2>Contents</h2><ul><li>Hot<li>Old</ul><p>tea", [0.9, 0.9, 0.01, 0.01, 0.9], [0, 4]),
+        ("<p>tea<h2>Contents</h2><ul><li>Hot<li>Old</ul><p>tea", [0.9] * 5, [*range(5)]),
+        ("<p>tea<p>Contents<p>hot<p>Contents<p>old", [0.9, 0.9, 0.01, 0.9, 0.01], [0, 1, 3]),  # repeated
         ("<p>tea" + "<p>Red (12)" * 3, [0.9] * 4, [0, 1, 2, 3]),  # few enough to be something else
         (f"<p>{WORDS}<div id=cookie-banner><p>Cookies<p>Your consent</div>", [0.9] * 3, [0]),
         (f"<p>{WORDS}<div role=dialog><p>Privacy<p>Our partners</div>", [0.9] * 3, [0]),

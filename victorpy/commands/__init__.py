@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from victorpy import native
 from victorpy.base.terminal import SafeStream
@@ -91,6 +91,13 @@ class Parser(argparse.ArgumentParser):
                 break
             if name.startswith("--") and " " not in argument and not any(option.startswith(name) for option in known):
                 self.error(f"unknown option {name!r}{suggest(name, known)}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += suggest(value, map(str, action.choices or ()))
+            raise
 
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_USAGE, f"{self.format_usage()}{self.prog}: {message}; see {self.prog} --help\n")

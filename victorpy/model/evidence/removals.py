@@ -52,8 +52,13 @@ _CONTROLS = frozenset(
     "advertisements|advertising|anzeige|werbung|publicité|publicidad|pubblicità|реклама|広告|广告|廣告|광고|"
     "▢|☐|□|×|✕|✖".split("|")
 )
-_CONTROL_ENDS = " .:…»›>"
-_LONGEST_CONTROL = max(map(len, _CONTROLS)) + 3  # characters
+# Headings of lists of the sections, which are useless without the list.
+_CONTENTS = frozenset(
+    "contents|table of contents|in this article|on this page|jump to|inhalt|inhaltsverzeichnis|sommaire|"
+    "table des matières|contenido|índice|indice|inhoud|spis treści|содержание|оглавление|目录|目錄|目次|목차".split("|")
+)
+_CONTROL_ENDS = " .:…»›>："
+_LONGEST_CONTROL = max(map(len, _CONTROLS | _CONTENTS)) + 3  # characters
 _FILTER = re.compile(r"(?=\D)[^():]{1,40} ?\(\d{1,3}(?:,\d{3})?\)")  # with the number of its results
 _LONGEST_FILTER = 8  # words
 _FEWEST_FILTERS = 4
@@ -165,9 +170,9 @@ def buttons(kept: Flags, page: Columns) -> Flags:
 def controls(kept: Flags, page: Columns) -> Flags:
     """Return the kept texts of buttons and advertisements, such as "Close", and filters with counts: "Red (12)".
 
-    In tables, listings and headings, such texts are something else.
+    In tables, listings and headings, such texts are something else. "Table of contents" is useless without the table.
     """
-    found = np.zeros(len(kept), dtype=bool)
+    found, is_lone = np.zeros((2, len(kept)), dtype=bool)
     texts, filters = page.texts, []
     is_short = page.words <= _LONGEST_FILTER
     for number in np.flatnonzero(kept & is_short).tolist():
@@ -175,14 +180,17 @@ def controls(kept: Flags, page: Columns) -> Flags:
         if text[-1:] == ")":
             if _FILTER.fullmatch(text):
                 filters.append(number)
-        elif len(text) <= _LONGEST_CONTROL and text.rstrip(_CONTROL_ENDS).lower() in _CONTROLS:
-            found[number] = True
+        elif len(text) <= _LONGEST_CONTROL:
+            control = text.rstrip(_CONTROL_ENDS).lower()
+            found[number] = control in _CONTROLS
+            if control in _CONTENTS and page.duplicates[number] == 1:
+                is_lone[number] = not kept[number + 1 : number + 2].any()
     if filters:
         all_filters = [text for number in np.flatnonzero(is_short).tolist() if _FILTER.fullmatch(text := texts[number])]
         found[filters] = len(all_filters) >= _FEWEST_FILTERS
     if found.any():
         found &= ~np.logical_or.reduce([page.within(tag) for tag in ("td", "th", "pre", "class-header")])
-    return found
+    return found | is_lone
 
 
 def consents(kept: Flags, page: Columns) -> Flags:
