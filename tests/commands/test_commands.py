@@ -16,6 +16,7 @@ import threading
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from xml.etree import ElementTree
 
 import pytest
 from support.batchpages import page
@@ -32,6 +33,7 @@ from support.commands import (
     refused,
     victor,
     victor_process,
+    wait_until,
     write_files,
 )
 
@@ -401,6 +403,39 @@ def test_interrupt_exits_quietly(model):
         interrupt(process)
 
 
+def test_output_file_is_replaced_only_by_cleaned_pages(tmp_path):
+    old, link, page = tmp_path / "old.txt", tmp_path / "link.txt", ROOT / "data" / "service" / "service-plumber.html"
+    old.write_text("tea")
+    old.chmod(0o640)
+    link.symlink_to("old.txt")
+    for output in ("old.txt", "link.txt", "new.txt"):
+        assert victor("clean", "missing.html", "-o", output, cwd=tmp_path).returncode == 1
+    assert old.read_text() == "tea"
+    assert victor("clean", page, "missing.html", "--format", "tei", "-o", "all.xml", cwd=tmp_path).returncode == 1
+    assert victor("clean", page, "-o", "link.txt", cwd=tmp_path).returncode == 0
+    assert "Boiler" in old.read_text()
+    assert (link.is_symlink(), old.stat().st_mode & 0o777) == (True, 0o640)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.xml", "link.txt", "old.txt"]
+
+
+@pytest.mark.slow
+def test_interrupted_file_is_kept_beside_the_old_one(tmp_path):
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    for number in range(400):
+        shutil.copy(ROOT / "data" / "service" / "service-plumber.html", pages / f"{number}.html")
+    corpus = tmp_path / "corpus.xml"
+    corpus.write_text("old")
+    with start("clean.py", pages, "--format", "tei", "-o", corpus) as process:
+        wait_until(lambda: any(path.stat().st_size > 1000 for path in tmp_path.glob(".corpus.xml.*.tmp")))
+        process.send_signal(signal.SIGINT)
+        stderr = process.communicate(timeout=120)[1].decode()
+    written = len(ElementTree.parse(f"{corpus}.partial").getroot()) - 1  # without the header
+    assert (process.returncode, corpus.read_text()) == (130, "old")
+    assert f"stopped: {written} pages written to {corpus}.partial" in stderr
+    assert [*tmp_path.glob(".*")] == []
+
+
 def stderr_on_a_terminal(*arguments):
     """Run clean.py with a terminal as standard error, and return what it wrote there."""
     ours, theirs = pty.openpty()
@@ -504,10 +539,10 @@ def test_learn_says_whether_training_pays(pages, gain, expected_gain, sites, sen
     seen = "pages of unseen sites" if sites > 1 else "unseen pages"
     assert head == f"word F1 on {seen} (cross-validation), with 95 % intervals:"
     mark = "  <- saved"
-    assert unchanged == f"  tea, unchanged           0.500  0.500 to 0.500{mark * (gain is None)}"
+    assert unchanged == f"  {'tea, unchanged':<29} 0.500  0.500 to 0.500{mark * (gain is None)}"
     assert adapted.startswith("  tea, adapted ")
     assert adapted.endswith(mark) == (gain is not None)
-    assert new == "  CRF from scratch         0.250  0.250 to 0.250"
+    assert new == f"  {'CRF from scratch':<29} 0.250  0.250 to 0.250"
     assert general == "word F1 on general pages: 0.750 before, 0.500 after"
 
 

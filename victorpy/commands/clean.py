@@ -43,7 +43,7 @@ from victorpy.batch.store import settings_beside
 from victorpy.cleaner import Cleaner
 from victorpy.commands import EXIT_FAILED, Arguments, _shared
 from victorpy.dedup.base import Keep
-from victorpy.errors import ConfigError, DataError, OutputError, visible
+from victorpy.errors import ConfigError, DataError, OutputError, plural, visible
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import Method
 from victorpy.outputs import OUTPUTS, Output, find_output
@@ -292,35 +292,74 @@ def _refuse_inputs(target: str | None, plan: Plan) -> None:
 
 @contextmanager
 def _open_stream(arguments: Arguments, output: Output, several: bool) -> Iterator[Write]:
-    """Open standard output or a file for texts."""
+    """Open standard output or a file for texts.
+
+    An existing file is replaced at the end, unless all pages have failed. If the run ends early, the pages that it has
+    cleaned are in a file beside it.
+    """
     path = None if arguments.output in {None, "-"} else Path(arguments.output)
-    stream = sys.stdout if path is None else open_output(path, arguments.note)
+    temporary = None  # pipes and devices are written directly
+    if path and (path.is_file() or not path.exists()):
+        path = path.resolve()
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    stream = sys.stdout if path is None else open_output(temporary or path, arguments.note)
     titled = several and (output.is_titled or not output.joins)
     before, after = output.around if several else ("", "")
-    is_first = True
+    written, failed = 0, 0
 
     def write(record: Record, outcome: Outcome) -> None:
-        nonlocal is_first
+        nonlocal written, failed
+        failed += outcome.status == Status.FAILED
         if outcome.status not in {Status.KEPT, Status.EMPTY}:
             return
         if titled:
-            stream.write(f"{'' if is_first else chr(10)}==> {visible(record.name)} <==\n")
+            stream.write(f"{chr(10) if written else ''}==> {visible(record.name)} <==\n")
         text = outcome.text
         if output.together:
             text = json_line(output.together, outcome.url, outcome.title, text, outcome.columns)
-        stream.write(output.header + text if is_first or titled else text)
+        stream.write(text if written and not titled else output.header + text)
         stream.flush()
-        is_first = False
+        written += 1
 
     try:
         stream.write(before)
         yield write
         stream.write(after)
-        if path is not None and not path.exists():
-            raise OutputError(f"{path}: the file was removed during the run")
+        if path and temporary and (written or not failed):
+            stream.close()
+            _replace(path, temporary)
+    except BaseException:
+        if written and several:
+            with suppress(OSError):
+                stream.write(after)
+                stream.flush()
+                _keep_partial(arguments, temporary, written)
+        raise
     finally:
         if path is not None:
             stream.close()
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def _replace(path: Path, temporary: Path) -> None:
+    try:
+        if path.exists():
+            temporary.chmod(path.stat().st_mode & 0o777)
+        temporary.replace(path)
+    except FileNotFoundError as error:
+        raise OutputError(f"{path}: the directory was removed during the run") from error
+
+
+def _keep_partial(arguments: Arguments, temporary: Path | None, written: int) -> None:
+    """Rename the temporary file of a run that has ended early, and say how many pages are written."""
+    count = plural(written, "page")
+    if temporary is None:
+        arguments.say(f"stopped: {count} written")
+        return
+    partial = Path(f"{arguments.output}.partial")
+    temporary.replace(partial)
+    arguments.say(f"stopped: {count} written to {partial}; the same command starts over (-o DIRECTORY would resume)")
 
 
 def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
