@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import unicodedata
 from pathlib import Path
 
@@ -243,6 +244,17 @@ def test_lines_elsewhere_have_exact_numbers_and_times(clock, tmp_path):
         {"event": "progress", "done": 0, "total": 4, "per_second": 0.0, "learned": 3,
          **kept, "pages": 6, "skipped": 1, "bytes": 2_000_000},
     ]  # fmt: skip
+
+
+def test_bar_is_drawn_in_a_terminal_without_a_size(clock, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "90")
+    main, other = os.openpty()  # its size is 0
+    with os.fdopen(other, "w") as stream:
+        progress = Progress(stream, 2)
+        progress.skip(Counts(), 2)
+        progress.close()
+        assert len(os.read(main, 10_000).decode().split("\r")[1]) == 89
+    os.close(main)
 
 
 def test_bar_disappears_if_no_page_was_cleaned(clock):

@@ -269,7 +269,7 @@ def test_stream_gets_the_finished_pages(archive):
     assert len(got) == 5
 
 
-@pytest.mark.parametrize("to", ["folder", "jsonl"])
+@pytest.mark.parametrize("to", ["folder", "jsonl", "parquet"])
 @pytest.mark.parametrize("plain", [False, True])
 def test_vanished_directory_is_an_error(tmp_path, to, plain):
     write_files(tmp_path / "in", {f"{number}/{number}.html": page(number) for number in range(12)})
@@ -277,6 +277,7 @@ def test_vanished_directory_is_an_error(tmp_path, to, plain):
         with pytest.raises(OutputError, match="the directory was removed or replaced during the run"):
             run(tmp_path / "in", tmp_path / "out", to, act, 6, plain=plain)
         assert not (tmp_path / "out").exists()
+        shutil.rmtree(tmp_path / "out.run", ignore_errors=True)  # the manifest of a table
 
 
 # Real processes.

@@ -75,6 +75,7 @@ class Store:
             raise OutputError(f"{directory}: an older version has written this output; choose another directory")
         for place in (directory, self.side):
             place.mkdir(parents=True, exist_ok=True)
+        self._opened = directory.stat()
         self.stamps_path = self.side / f".{label}inputs"
         """Stamps of the input files."""
         self.previous = self.side / f".{label}previous"
@@ -212,9 +213,10 @@ class Store:
         self._size = self._manifest.tell()
 
     def check_directory(self) -> None:
-        """Raise if the manifest is not in the directory any more."""
+        """Raise if the directory or the manifest in it or beside it is not the one that the run began with."""
         try:
             is_there = os.path.samestat(self.manifest_path.stat(), os.fstat(self._manifest.fileno()))
+            is_there = is_there and os.path.samestat(self.directory.stat(), self._opened)
         except OSError:
             is_there = False
         if not is_there:

@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TextIO
@@ -194,10 +195,10 @@ class Progress:
     @property
     def _width(self) -> int:
         """Width of the terminal, without the last column, after which a terminal begins a new line."""
-        try:
-            return os.get_terminal_size(self._stream.fileno()).columns - 1
-        except OSError:
-            return shutil.get_terminal_size().columns - 1
+        columns = 0  # also that of a terminal without a size
+        with suppress(OSError):
+            columns = os.get_terminal_size(self._stream.fileno()).columns
+        return (columns or shutil.get_terminal_size().columns) - 1
 
     def _clear(self) -> None:
         if self._has_bar:
