@@ -12,6 +12,7 @@ from victorpy.document import Role
 from victorpy.model.evidence.threads import posts, profiles
 from victorpy.model.evidence.trees import constant
 from victorpy.model.parts import AS_LABELLED
+from victorpy.model.role_patterns import has_headline
 from victorpy.model.role_trees import LEARNED, RECORD_ROLES, ROLES_FILE, RoleTrees, own_inputs, role_inputs
 from victorpy.model.roles import assign_roles, by_rules, find_comments
 from victorpy.model.store import load_model, save_model
@@ -467,3 +468,18 @@ def test_text_in_an_element_named_references_is_the_page_if_it_is_most_of_it():
     page = f"<h1>Tea</h1><p>{text * 3}</p><div class='references'><p>{text}</p></div>"
     assert text.strip() in clean(page, exclude="notes").split("\n\n")[1]
     assert len(clean(page, exclude="notes")) <= len(clean(page))
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<title>Milk</title><h1>Hot tea</h1><p>Tea is hot.", True),
+        ("<title>Milk</title><h2>Hot tea</h2><p>Tea is hot.", False),
+        ("<title>Hot tea</title><h2>Hot tea</h2><p>Tea is hot.", True),
+        ("<title>Tea cups</title><h2>Tea pots</h2><p>They are hot.", False),
+        ("", False),
+    ],
+)
+def test_a_headline_is_an_h1_or_more_than_half_of_it_is_in_the_title(html, expected):
+    config = load_config("default")
+    assert has_headline(Columns(read_document(html, config), config)) is expected
