@@ -30,6 +30,7 @@ WRONG_VALUES = {
     "clean(TEA, exclude=[3])": (VictorError, "3"),
     "clean(TEA, headline=3)": (VictorError, "not 3"),
     "clean(TEA, timeout='3')": (ValueError, "timeout must be a number of seconds above 0, not '3'"),
+    "clean(TEA, timeout=0)": (ValueError, "timeout must be a number of seconds above 0, not 0"),
     "Cleaner.load(3)": (VictorError, "no model '3'"),
 }
 
@@ -195,6 +196,22 @@ def test_names_are_imported_when_they_are_used():
     with pytest.raises(AttributeError, match="module 'victorpy' has no attribute 'claen'"):
         _ = victorpy.claen
     assert not hasattr(victorpy, "_private")
+    assert {error.__name__ for error in (VictorError, *descendants(VictorError))} <= set(victorpy.__all__)
+
+
+def descendants(kind):
+    own = [child for child in kind.__subclasses__() if child.__module__ == "victorpy.errors"]
+    return own + [error for child in own for error in descendants(child)]
+
+
+def test_modules_without_their_extra_are_missing_attributes_with_a_hint():
+    code = (
+        "sys.modules.update(pyspark=None, py4j=None)\nimport victorpy\nassert not hasattr(victorpy, 'spark')\n"
+        "try:\n    import victorpy.spark\nexcept ImportError as error:\n"
+        "    print(isinstance(error, victorpy.VictorError), error)"
+    )
+    stdout, _ = imported_by(code)
+    assert stdout.startswith("True cleaning with Spark needs PySpark: pip install ")
 
 
 def test_types_are_shipped():

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
         ChildError,
         ConfigError,
         DataError,
+        DecodeError,
+        MissingError,
         ModelError,
+        OutputError,
+        ParseError,
         TemplateError,
         TimeLimitError,
         VictorError,
@@ -37,12 +41,16 @@ __all__ = [
     "Config",
     "ConfigError",
     "DataError",
+    "DecodeError",
     "Document",
     "Elements",
     "Label",
     "Labelling",
     "Metadata",
+    "MissingError",
     "ModelError",
+    "OutputError",
+    "ParseError",
     "Parts",
     "Piece",
     "TemplateError",
@@ -71,9 +79,9 @@ def __getattr__(name: str) -> Any:
     elif not name.startswith("_"):
         try:
             return import_module(f"{__name__}.{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"{__name__}.{name}":
-                raise
+        except ImportError as error:
+            if error.name != f"{__name__}.{name}":  # a package is missing; hasattr must not fail
+                raise AttributeError(f"{__name__}.{name} cannot be imported: {error}") from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -32,7 +32,7 @@ def visible(text: str, keep_lines: bool = False) -> str:
 
 
 class VictorError(Exception):
-    """Base class of all errors that victorpy raises on purpose."""
+    """Base class of errors about pages, files, models and settings. Their messages say what to do."""
 
     def __str__(self) -> str:
         message = visible(super().__str__())
@@ -79,9 +79,13 @@ class OutputError(VictorError):
     """Output cannot be written."""
 
 
-def missing(package: str, extra: str, purpose: str) -> VictorError:
+class MissingError(VictorError, ImportError):
+    """A package is not installed."""
+
+
+def missing(package: str, extra: str, purpose: str) -> MissingError:
     """Return an error with the command that installs a missing package."""
-    return VictorError(f"{purpose} needs {package}: {install_command(extra)}")
+    return MissingError(f"{purpose} needs {package}: {install_command(extra)}")
 
 
 def install_command(extra: str, package: Path = Path(__file__).parent) -> str:

@@ -8,12 +8,19 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
+from support.batchpages import response, write_warc
 from support.commands import victor
 
 from victorpy import CleanPage, Label, Metadata, VictorError, load_config, read_document
+from victorpy.methods import load_method
 from victorpy.outputs import find_output
 
 PAGE = "<title>Tea</title><h1>Tea</h1><p>It’s hot (very hot). R&amp;D &lt;b&gt;: 茶很热。</p><ul><li>one</ul>"
+OWN = "<title>Tea</title><link rel=canonical href=https://own.example/><p>Tea is hot."
+ADDRESSED = (
+    *("vertical", "prevertical", "xml", "tei", "csv", "jsonl", "text,markdown", "cleaneval", "label-studio"),
+    *("markdown(front_matter=yes)", "docview", "docview-csv", "docview-markdown", "docview-tei"),
+)
 SCHEMA = etree.RelaxNG(etree.parse(Path(__file__).with_name("tei.rng")))
 FACTS = Metadata("Tea <1>", 'Ann "A" Lee', "2024-05-17", url="http://t.example/?a=1&b=2", language="en")
 
@@ -71,7 +78,10 @@ def test_csv_is_safe_and_has_a_row_per_page():
 def test_formats_together_are_one_json_object():
     page = page_of(PAGE, [Label.HEADER, Label.PARAGRAPH, Label.LIST])
     record = json.loads(page.to("text,markdown"))
-    assert record == {"url": "", "title": "Tea", "text": page.text, "markdown": page.to("markdown")}
+    alone = json.loads(page.to("jsonl"))
+    del alone["blocks"]
+    assert record == {**alone, "markdown": page.to("markdown")}
+    assert (record["title"], record["author"], record["language"]) == ("Tea <1>", 'Ann "A" Lee', "en")
     assert find_output("markdown,docview(keywords=2)").wants_metadata
 
 
@@ -88,6 +98,39 @@ def pages(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.html").write_text(f"<title>{name}</title><p>Tea {name} is hot. &lt; it is cold</p>")
     return tmp_path
+
+
+def test_empty_pages_are_rows_but_no_documents_of_a_file(pages):
+    (pages / "b.html").write_text("<title>b</title><p>")
+    for format, mark in [("vertical", "<doc"), ("prevertical", "<doc"), ("xml", "<doc "), ("tei", "<TEI")]:
+        assert clean_to(pages, format, f"corpus.{format}").count(mark) == 1
+    assert clean_to(pages, "text", "corpus.txt").count("==>") == 1
+    for format, file in [("jsonl", "pages.jsonl"), ("csv", "pages.csv"), ("text,markdown", "more.jsonl")]:
+        rows = clean_to(pages, format, file)
+        assert len(rows.splitlines() if format != "csv" else [*csv.reader(io.StringIO(rows))][1:]) == 2
+    alone = victor("clean", "--method", "everything", "--format", "vertical", pages / "b.html")
+    assert alone.stdout == b'<doc title="b">\n</doc>\n'
+
+
+def test_formats_together_have_the_facts_of_jsonl_in_every_file(pages):
+    rows = [json.loads(line) for line in clean_to(pages, "jsonl", "alone.jsonl").splitlines()]
+    expected = [{name: value for name, value in row.items() if name != "blocks"} for row in rows]
+    assert [row["source"] for row in expected] == [str(pages / "a.html"), str(pages / "b.html")]
+    lines = clean_to(pages, "text,markdown", "both.jsonl").splitlines(keepends=True)
+    for folder, options in [("plain", []), ("batch", ["--to", "folder"])]:
+        command = ("clean", "--method", "everything", "--format", "text,markdown", *options, "-o", f"{pages}/{folder}/")
+        ended = victor(*command, pages / "a.html", pages / "b.html")
+        assert ended.returncode == 0, ended.stderr
+        assert [(pages / folder / f"{name}.jsonl").read_text() for name in "ab"] == lines
+    for line, fields in zip(map(json.loads, lines), expected, strict=True):
+        assert line.pop("markdown").startswith("Tea")
+        assert line == fields
+
+
+def test_addresses_of_records_are_kept(tmp_path):
+    write_warc(tmp_path / "crawl.warc", [response("http://my.example/x", OWN.encode())])
+    ended = victor("clean", tmp_path / "crawl.warc", "--method", "everything", "--format", "vertical")
+    assert ended.stdout.startswith(b'<doc url="http://my.example/x"')
 
 
 def clean_to(pages, format, file):
@@ -116,6 +159,15 @@ def test_formats_together_in_files_and_tables(pages):
     assert ended.returncode == 0, ended.stderr
     (part,) = (pages / "out.jsonl").glob("part*")
     assert json.loads(part.read_text())["markdown"].endswith("Tea a is hot. \\< it is cold\n")
+
+
+@pytest.mark.parametrize("format", ADDRESSED)
+def test_formats_have_the_given_address_or_else_that_of_the_page(format):
+    cleaner = load_method("everything")
+    given = cleaner.document(OWN, "https://MY.example/x", metadata=True).to(format)
+    assert "https://MY.example/x" in given
+    assert "own.example" not in given
+    assert "https://own.example/" in cleaner.document(OWN, metadata=True).to(format)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -9,6 +11,35 @@ _ENOUGH = 100
 """Minimum number of characters for detection. Shorter texts have the language that the page declares."""
 _SURE = 0.95
 _ALIASES = {"wuu": "zh"}  # short Chinese texts are often taken for Wu
+_LANGUAGES = {
+    "CJK IDEOGRAPHIC": "zh yue ja",
+    "HIRAGANA KATAKANA KATAKANA-HIRAGANA HALFWIDTH": "ja",
+    "HANGUL": "ko",
+    "CYRILLIC": "ab av az ba be bg bs ce crh cu cv kk kv ky mk mn os ro ru sh sr tg tk tt ug uk uz",
+    "ARABIC": "ar ary arz az bal ckb fa ha kk ks ku ky ms pa ps sd sdh tk ug ur uz uzs",
+    "HEBREW": "he hbo yi",
+    "GREEK": "el grc",
+    "DEVANAGARI": "bho gom hi kok mai mr ne sa sd",
+    "BENGALI": "as bn",
+    "GURMUKHI": "pa",
+    "GUJARATI": "gu",
+    "ORIYA": "or",
+    "TAMIL": "ta",
+    "TELUGU": "te",
+    "KANNADA": "gom kn",
+    "MALAYALAM": "ml",
+    "SINHALA": "si",
+    "THAI": "th",
+    "LAO": "lo",
+    "TIBETAN": "bo dz",
+    "MYANMAR": "my",
+    "KHMER": "km",
+    "ETHIOPIC": "am ti",
+    "ARMENIAN": "hy",
+    "GEORGIAN": "ka",
+}
+"""Languages by the first words of the names of their letters. Latin letters fit every language."""
+_SCRIPTS = {script: {*codes.split()} for scripts, codes in _LANGUAGES.items() for script in scripts.split()}
 _FIRST_DETECTED = 400
 MOST_DETECTED = 1_000  # characters that are used for detection, unless the language of the first few is sure
 
@@ -25,19 +56,33 @@ def primary(language: str) -> str:
 def language_of(text: str, claimed: str = "") -> str:
     """Return the code of a text's language: detected if the text is long enough, else as declared by the page.
 
+    It is empty if most letters belong to scripts that neither language uses.
+
     >>> language_of("Tee ist ein Getränk, das man aus den Blättern des Teestrauchs macht. Er wird heiß getrunken, "
     ...             "und fast überall auf der Welt.", claimed="en-US")
     'de'
     >>> language_of("Home", claimed="en-US")
     'en'
+    >>> language_of("茶 (Tea) 是一种热饮", claimed="en-US")
+    ''
     """
-    if len(text) < _ENOUGH:
-        return primary(claimed)
-    detected, probability = _identifier().classify(text[:_FIRST_DETECTED])
-    if probability < _SURE and len(text) > _FIRST_DETECTED:
-        detected, probability = _identifier().classify(text[:MOST_DETECTED])
-    is_better = detected and (probability >= _SURE or not claimed)
-    return _ALIASES.get(detected, str(detected)) if is_better else primary(claimed)
+    candidates = [primary(claimed)]
+    if len(text) >= _ENOUGH:
+        detected, probability = _identifier().classify(text[:_FIRST_DETECTED])
+        if probability < _SURE and len(text) > _FIRST_DETECTED:
+            detected, probability = _identifier().classify(text[:MOST_DETECTED])
+        is_better = detected and (probability >= _SURE or not claimed)
+        candidates.insert(0 if is_better else 1, _ALIASES.get(detected, str(detected)))
+    return next((language for language in candidates if _fits(language, text[:MOST_DETECTED])), "")
+
+
+def _fits(language: str, text: str) -> bool:
+    """Whether at most half of the letters of a text belong to scripts that a language does not use."""
+    if text.isascii():
+        return True
+    scripts = Counter(unicodedata.name(char, "").partition(" ")[0] for char in text if char.isalpha())
+    foreign = (count for script, count in scripts.items() if language not in _SCRIPTS.get(script, {language}))
+    return 2 * sum(foreign) <= scripts.total()
 
 
 @cache

@@ -118,7 +118,8 @@ class PageCleaner:
 
     def _describe(self, page: CleanPage, digest: str, size: int) -> Outcome:
         document, output = page.document, self.output
-        text, columns = output.tabulate(page) if output.tabulate else (output.render(page), {})
+        tabulate = output.tabulate if self.plan.has_rows or not output.together else None
+        text, columns = tabulate(page) if tabulate else (output.render(page), {})
         facts, language = page.metadata, page.language
         if facts is None:
             root = document.elements.attributes[0] if document.elements.attributes else {}

@@ -146,7 +146,7 @@ class Folder(Sink):
         with path.open("wb") as index:
             for record, outcome in items:
                 is_saved = outcome.status in {Status.KEPT, Status.EMPTY}
-                values = row(record, outcome, self.output.columns)
+                values = row(record, outcome, () if self.output.together else self.output.columns)
                 del values["text"]
                 index.write(as_line({"file": self._save(record, outcome) if is_saved else "", **values}))
 

@@ -47,7 +47,6 @@ from victorpy.errors import ConfigError, DataError, OutputError, plural, visible
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import Method
 from victorpy.outputs import OUTPUTS, Output, find_output
-from victorpy.outputs.base import json_line
 from victorpy.sites.grouping import SAMPLE
 
 COMPRESSED = {".gz", ".zst", ".bz2", ".xz", ".zip"}  # suffixes that texts must not have: they are not compressed
@@ -219,7 +218,7 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output, seen
         jobs,
         inputs=tuple(inputs),
         output=directory,
-        to="folder" if is_plain else arguments.to or sink_name(arguments.output or "") or "folder",
+        to="folder" if is_plain or directory is None else arguments.to or sink_name(arguments.output or "") or "folder",
         make=make,
         learned_from=(arguments.site or "", *arguments.labelled),
         learned=learned,
@@ -305,19 +304,17 @@ def _open_stream(arguments: Arguments, output: Output, several: bool) -> Iterato
     stream = sys.stdout if path is None else open_output(temporary or path, arguments.note)
     titled = several and (output.is_titled or not output.joins)
     before, after = output.around if several else ("", "")
+    saved = {Status.KEPT} if several and output.omits_empty else {Status.KEPT, Status.EMPTY}
     written, failed = 0, 0
 
     def write(record: Record, outcome: Outcome) -> None:
         nonlocal written, failed
         failed += outcome.status == Status.FAILED
-        if outcome.status not in {Status.KEPT, Status.EMPTY}:
+        if outcome.status not in saved:
             return
         if titled:
             stream.write(f"{chr(10) if written else ''}==> {visible(record.name)} <==\n")
-        text = outcome.text
-        if output.together:
-            text = json_line(output.together, outcome.url, outcome.title, text, outcome.columns)
-        stream.write(text if written and not titled else output.header + text)
+        stream.write(outcome.text if written and not titled else output.header + outcome.text)
         stream.flush()
         written += 1
 

@@ -18,7 +18,7 @@ import sys
 
 from victorpy.batch.local.progress import summary_table
 from victorpy.commands import EXIT_FAILED, Arguments, _shared
-from victorpy.errors import ConfigError, missing
+from victorpy.errors import ConfigError
 from victorpy.outputs import find_output
 
 SPARK_VARIABLES = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "MASTER")
@@ -36,10 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: Arguments) -> int:
-    try:
-        from victorpy import spark
-    except ImportError as error:
-        raise missing("PySpark", "spark", "victor spark-clean") from error
+    from victorpy import spark  # raises if PySpark is missing
+
     arguments.format = _shared.format_of(arguments)
     find_output(arguments.format)  # raises if the format does not exist
     method = _shared.method_of(arguments, at_site=arguments.by_site)

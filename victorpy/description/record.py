@@ -14,6 +14,7 @@ from victorpy.description.tag_tree import MOST_NODES, TagTree, Thresholds, Type,
 from victorpy.description.weights import SPREAD, feature_vector, keywords
 from victorpy.document import Metadata
 from victorpy.outputs import CleanPage
+from victorpy.outputs.base import facts
 from victorpy.outputs.text import render_text
 from victorpy.page.sections import section
 
@@ -81,7 +82,7 @@ class DocView:
 def describe(page: CleanPage, parameters: Parameters | None = None, with_content: bool = True) -> DocView:
     """Return the record of a cleaned page. Formats that write the content themselves need none in the record."""
     chosen = parameters or Parameters()
-    metadata = page.metadata or Metadata(title=page.document.title, url=page.document.url)
+    metadata = page.metadata or Metadata(title=page.document.title)
     text = render_text(page) if with_content or not page.language else ""
     losses = page.document.losses
     if len(page.labels) > MOST_BLOCKS:
@@ -99,7 +100,7 @@ def describe(page: CleanPage, parameters: Parameters | None = None, with_content
     kept_nodes = [node for node, part in zip(whole.nodes, content.nodes, strict=True) if part.texts]
     central_nodes = [node for node, is_central in zip(whole.nodes, whole.central, strict=True) if is_central]
     return DocView(
-        identifier=page.document.url or metadata.url or page.document.source,
+        identifier=facts(page, ["url"])["url"] or page.document.source,
         type=str(kind),
         category=category_model(chosen.categories).category(page) if chosen.categories else "",
         title=metadata.title or " ".join(keywords(vector, 2)),  # as in the paper

@@ -168,6 +168,11 @@ class Output:
     wants_facts: bool = False
     """Whether the format writes some metadata, unless the user leaves it out."""
 
+    @property
+    def omits_empty(self) -> bool:
+        """Whether a file with several pages leaves out those from which nothing was kept. Rows are never left out."""
+        return self.joins and self.suffix not in {".csv", ".jsonl"}
+
     def alone(self, page: CleanPage) -> str:
         """Return the content of a file with this page only."""
         return self.header + self.render(page)
@@ -193,11 +198,16 @@ def find_output(format: str) -> Output:
         first, *others = [output.render(page) for output in found]
         return first, dict(zip(names[1:], others, strict=True))
 
+    def render(page: CleanPage) -> str:
+        texts = {output.name: output.render(page) for output in found}
+        fields = {**page_fields(page, texts), "losses": list(page.document.losses)}
+        return json.dumps(fields, ensure_ascii=False) + "\n"
+
     return Output(
         format,
         ".jsonl",
         "Several formats in one JSON object per page.",
-        render=lambda page: json_line(names, page.document.url, page.document.title, *tabulate(page)),
+        render=render,
         joins=True,
         together=tuple(names),
         columns=tuple(names[1:]),
@@ -205,13 +215,8 @@ def find_output(format: str) -> Output:
         wants_features=any(output.wants_features for output in found),
         wants_metadata=any(output.wants_metadata for output in found),
         wants_layout=any(output.wants_layout for output in found),
-        wants_facts=any(output.wants_facts for output in found),
+        wants_facts=True,
     )
-
-
-def json_line(names: Sequence[str], url: str, title: str, text: str, columns: Mapping[str, Any]) -> str:
-    """Write a page in several formats as a line of JSON."""
-    return json.dumps({"url": url, "title": title, names[0]: text, **columns}, ensure_ascii=False) + "\n"
 
 
 def json_items(items: Iterable[Any]) -> Iterator[str]:
@@ -399,11 +404,18 @@ def blocks_of(document: Document, elements: Iterable[int]) -> Iterator[Block]:
 def facts(page: CleanPage, names: Iterable[str]) -> dict[str, str]:
     """Return facts about a page: fields of its metadata, or title and address if metadata was not requested.
 
-    The language is the detected one.
+    The address is the one that the user gave, else the one that the page states. The language is the detected one.
     """
-    about = page.metadata or Metadata(title=page.document.title, url=page.document.url)
-    found = {name: getattr(about, name) for name in names}
-    return found | {"language": page.language} if "language" in found and page.language else found
+    about = page.metadata or Metadata(title=page.document.title)
+    declared = "" if page.by_method else about.language  # a method's page has no language if none fits its text
+    known = {"url": page.document.url or about.url, "language": page.language or declared}
+    return {name: known.get(name, getattr(about, name)) for name in names}
+
+
+def page_fields(page: CleanPage, texts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts about a page around its texts, as fields of a JSON object."""
+    names = ("url", "title", *(("author", "date", "site_name", "language") if page.metadata else ()))
+    return {**facts(page, names), "source": page.document.source, **texts, "confidence": page.confidence}
 
 
 @lru_cache(maxsize=100)

@@ -17,7 +17,7 @@ from victorpy.config import Cuts
 from victorpy.document import Label
 from victorpy.errors import AnnotationError
 from victorpy.outputs.anno import AnnotationWriter, read_annotation, write_anno
-from victorpy.outputs.base import CleanPage, json_items, output
+from victorpy.outputs.base import CleanPage, facts, json_items, output
 from victorpy.outputs.tables import without_controls
 
 _PARAGRAPH = re.compile(r"/p\[([0-9]{1,7})\]")
@@ -36,7 +36,7 @@ def render_label_studio(page: CleanPage) -> str:
     )
     data = {
         "html": "".join(f"<p>{html.escape(text, quote=False)}</p>" for text in texts),
-        "url": page.document.url,
+        "url": facts(page, ["url"])["url"],
         "title": page.document.title,
         "anno": write_anno(replace(page, features=())),
     }

@@ -13,8 +13,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeGuard
 
 from victorpy.base.parameters import parse_settings
-from victorpy.document import Label, Metadata
-from victorpy.outputs.base import OUTPUTS, CleanPage, Output, Segment, output
+from victorpy.document import Label
+from victorpy.outputs.base import OUTPUTS, CleanPage, Output, Segment, facts, output
 from victorpy.outputs.images import Image
 from victorpy.outputs.structure import Place, Places, Run, Structure, count_shared
 from victorpy.outputs.tables import Cell, Table
@@ -74,15 +74,9 @@ def front_matter(fields: Mapping[str, Any]) -> str:
 
 
 def _facts(page: CleanPage) -> dict[str, Any]:
-    about = page.metadata or Metadata(title=page.document.title)
-    facts = {
-        **{name: getattr(about, name) for name in ("title", "author", "date")},
-        "language": page.language,
-        "url": page.document.url or about.url,
-        **{name: getattr(about, name) for name in ("site_name", "description")},
-        "confidence": page.confidence,
-    }
-    return {name: value for name, value in facts.items() if value not in {"", None}}
+    names = ("title", "author", "date", "language", "url", "site_name", "description")
+    fields = {**facts(page, names), "confidence": page.confidence}
+    return {name: value for name, value in fields.items() if value not in {"", None}}
 
 
 @output("markdown", ".md", joins=True, is_titled=True, configure=_configure)

@@ -12,7 +12,18 @@ from typing import Any
 from victorpy import native
 from victorpy.base.parameters import parse_settings
 from victorpy.document import Document, Label
-from victorpy.outputs.base import LINK_SIGNS, OUTPUTS, CleanPage, KeptBlocks, Output, json_items, output, segments
+from victorpy.outputs.base import (
+    LINK_SIGNS,
+    OUTPUTS,
+    CleanPage,
+    KeptBlocks,
+    Output,
+    facts,
+    json_items,
+    output,
+    page_fields,
+    segments,
+)
 from victorpy.outputs.offsets import find_offsets
 from victorpy.outputs.tables import INVISIBLE, find_tables, parts, tidy_text
 
@@ -58,7 +69,7 @@ def _native_text(page: CleanPage) -> str | None:
 @output("cleaneval", ".txt")
 def render_cleaneval(page: CleanPage) -> str:
     """CleanEval: a URL line, then segments that begin with <p>, <h> or <l>."""
-    lines = [f"URL: {page.document.url}", ""]
+    lines = [f"URL: {facts(page, ['url'])['url']}", ""]
     for segment in segments(page):
         lines += [f"{_CLEANEVAL_TAGS[segment.label]} {' '.join(segment.text.split())}", ""]
     return "\n".join(lines)
@@ -79,7 +90,7 @@ def _configure(settings: Sequence[str]) -> Output:
 @output("jsonl", ".jsonl", joins=True, wants_facts=True, configure=_configure)
 def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
     """One JSON object per page: url, title, author, date, text, confidence, and all blocks with label and path."""
-    document, facts = page.document, page.metadata
+    document = page.document
     probabilities = page.probabilities or (None,) * len(page.labels)
     all_spans = page.spans or (None,) * len(page.labels)
     roles = page.roles or (None,) * len(page.labels)
@@ -95,15 +106,7 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
         | ({} if spans is None else {"kept": spans})
         for label, role, probability, path, place, text, spans in rows
     )
-    record = {
-        "url": document.url,
-        "title": facts.title if facts else document.title,
-        **({name: getattr(facts, name) for name in ("author", "date", "site_name")} if facts else {}),
-        **({"language": page.language} if facts else {}),
-        "source": document.source,
-        "text": render_text(page),
-        "confidence": page.confidence,
-    }
+    record = page_fields(page, {"text": render_text(page)})
     losses = _json(list(document.losses))
     return "".join([_json(record)[:-1], ', "blocks": [', *json_items(blocks), f'], "losses": {losses}}}\n'])
 

@@ -10,7 +10,6 @@ from typing import ClassVar
 from urllib.parse import quote
 
 from victorpy.base.unicode import xml_text
-from victorpy.document import Metadata
 from victorpy.outputs.base import CleanPage, Segment, facts, output
 from victorpy.outputs.html import MarkupWriter, start_tag
 from victorpy.outputs.images import Image
@@ -46,11 +45,10 @@ def render_xml(page: CleanPage) -> str:
 @output("tei", ".xml", wants_metadata=True, joins=True, around=CORPUS)
 def render_tei(page: CleanPage) -> str:
     """TEI: the facts about the page in the header, its content in the body."""
-    about = page.metadata or Metadata(title=page.document.title)
-    url = page.document.url or about.url or page.document.source
-    authors = tuple(filter(None, about.author.split("; ")))
-    language = page.language or about.language
-    header = Header(about.title, authors, about.site_name, about.date, url, language, about.description)
+    names = ("title", "author", "site_name", "date", "url", "language", "description")
+    title, author, site, day, url, language, abstract = facts(page, names).values()
+    authors = tuple(filter(None, author.split("; ")))
+    header = Header(title, authors, site, day, url or page.document.source, language, abstract)
     return write_tei(header, Structure.of(page))
 
 

@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING
 
 from victorpy.batch.plan import Limits, Plan
 from victorpy.batch.sources import ReadOptions
+from victorpy.errors import missing
 from victorpy.methods import Method
-from victorpy.spark.driver import LIST_OF_FAILED, check_plan, clean_frame, run_plan, session, with_model
+
+try:
+    from victorpy.spark.driver import LIST_OF_FAILED, check_plan, clean_frame, run_plan, session, with_model
+except ModuleNotFoundError as error:
+    raise missing("PySpark", "spark", "cleaning with Spark") from error
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
