@@ -330,11 +330,18 @@ def test_texts_become_conversion_records(archive, tmp_path, to):
 def test_archive_is_cleaned_to_standard_output_or_one_file(archive, tmp_path):
     ended = clean(archive, "-q")
     assert ended.returncode == 1
-    assert ended.stdout.count(b"==> http") == PAGES - 2
+    assert ended.stdout.count(b"==> http") == PAGES - 3
     joined = clean(archive, "-q", "-f", "jsonl", "-o", tmp_path / "pages.jsonl")
     assert joined.returncode == 1
     lines = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
     assert [line["url"] for line in lines[:3]] == [url(0), url(1), url(2)]
+    assert len(lines) == PAGES - 2  # with the empty page
+    clean(archive, "-q", "-f", "text,markdown", "-o", tmp_path / "both.jsonl")
+    both = [json.loads(line) for line in (tmp_path / "both.jsonl").read_text().splitlines()]
+    assert [{**line, "markdown": None, "blocks": None} for line in both] == [
+        {**line, "markdown": None, "blocks": None} for line in lines
+    ]
+    assert all(line["markdown"] for line in both if line["text"])
 
 
 def test_json_lines_are_read_and_written(tmp_path):
