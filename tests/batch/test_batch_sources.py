@@ -803,7 +803,7 @@ def test_place_of_a_page(url, place):
 
 def test_broken_record_is_named_after_its_place():
     record = broken_record(Origin("in/a.warc", 3), Kind.DAMAGED, "torn", reached=7)
-    assert (record.name, record.place, record.reached) == ("in/a.warc:3", Path("a.warc-3.html"), 7)
+    assert (record.name, record.place, record.reached) == ("in/a.warc@3", Path("a.warc-3.html"), 7)
     assert (record.problem, record.origin.rest) == ((Kind.DAMAGED, "torn"), False)
     with pytest.raises(ProblemError, match="torn"):
         record.read()

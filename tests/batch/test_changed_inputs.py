@@ -213,7 +213,7 @@ def test_retry_cleans_only_what_failed(copied):
     (copied / "in" / "bad.html").write_bytes(page(5))
     summary, said = retry(copied)
     assert (summary["pages"], summary["kept"], summary["failed"], summary["pages-now"]) == (3, 1, 2, 3)
-    assert said.startswith("clean: two.jsonl:0: failed: not a line of JSON: ")
+    assert said.startswith("clean: two.jsonl@0: failed: not a line of JSON: ")
     assert [row["status"] for row in rows(copied / "out", "retry-1-")] == ["kept", "failed", "failed"]
     assert len(failed(copied / "out", "retry-1-")) == 2
     assert {name: content for name, content in tree(copied / "out").items() if "retry" not in name} == before

@@ -28,7 +28,7 @@ from victorpy.batch.store import Store
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.document import Label, Labelling
-from victorpy.errors import DataError, OutputError
+from victorpy.errors import DataError, OutputError, plural
 from victorpy.labellers.base import SiteLabeller
 from victorpy.methods import Method
 
@@ -162,7 +162,10 @@ def test_finished_pages_are_written_and_resumed(archive, tmp_path, to):
     run(archive, tmp_path / "whole", to)
     for at, written, kept in ((6, 0, 5), (9, 8, 5), (1, 8, 5)):
         said = run(archive, tmp_path / "out", to, signal_myself, at)
-        assert f"stopped: {written} pages are written to {tmp_path / 'out'}, and {kept} more in " in said
+        assert (
+            f"stopped: {written} pages are written to {tmp_path / 'out'}, and {kept} finished pages are kept in "
+            in said
+        )
         assert not list(tmp_path.rglob("*.tmp"))
     run(archive, tmp_path / "out", to)
     assert tree(tmp_path / "out") == tree(tmp_path / "whole")
@@ -174,7 +177,7 @@ def test_finished_pages_are_written_and_resumed(archive, tmp_path, to):
 def test_other_runs_resume_too(archive, tmp_path, options, written, kept):
     run(archive, tmp_path / "whole", "jsonl", **options)
     said = run(archive, tmp_path / "out", "jsonl", signal_myself, 18, **options)
-    assert f"stopped: {written} pages are written to {tmp_path / 'out'}, and {kept} more in " in said
+    assert f"{written} pages are written to {tmp_path / 'out'}, and {plural(kept, 'finished page')} kept in " in said
     run(archive, tmp_path / "out", "jsonl", **options)
     assert tree(tmp_path / "out") == tree(tmp_path / "whole")
 
@@ -338,7 +341,7 @@ def test_signals_stop_a_run_with_workers(hanging, tmp_path, number, to_all):
     (os.killpg if to_all else os.kill)(process.pid, number)
     code, stderr = ended(process)
     assert code == 128 + number
-    where = f"80 pages are written to {tmp_path}, and 40 more in {tmp_path}/.segments"
+    where = f"80 pages are written to {tmp_path}, and 40 finished pages kept in {tmp_path}/.segments"
     assert stderr.splitlines()[-1].endswith(f"{where}; run the same command to resume")
     assert clean(*options, "-j", 2, "--timeout", 1, "-o", tmp_path).returncode == 1
     assert tree(tmp_path) == tree(whole)

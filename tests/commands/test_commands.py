@@ -266,10 +266,9 @@ def test_pipe_as_output_waits_for_a_reader(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "note"),
     [
-        (["-o", "tea.csv"], "tea.csv is written as plain text; choose another format with --format csv"),
         (["-o", "tea.txt", "-f", "text,markdown"], "several formats are written as one JSON object per page"),
         (["-o", "tea.txt"], ""),
-        (["-o", "tea.csv", "-q"], ""),
+        (["-o", "tea.csv"], ""),
         (["-o", "tea.json", "-f", "text,markdown"], ""),
     ],
     ids=str,
@@ -277,6 +276,35 @@ def test_pipe_as_output_waits_for_a_reader(tmp_path):
 def test_format_is_explained_if_the_name_of_the_output_suggests_another(model, tmp_path, arguments, note):
     stderr = clean("--model", model, PAGE, *arguments, cwd=tmp_path, text=True).stderr
     assert note in stderr if note else stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "format"), [("tea.XML", "xml"), ("tea.csv", "csv"), ("tea.htm", "html"), ("tea.prevert", "prevertical")]
+)
+def test_ending_of_the_output_chooses_the_format(model, tmp_path, name, format):
+    for options in (["-o", name], ["-o", "other", "-f", format], ["-f", "text", "-o", f"text-{name}"]):
+        assert clean("--model", model, PAGE, *options, cwd=tmp_path).returncode == 0
+    written, other, text = [(tmp_path / path).read_bytes() for path in (name, "other", f"text-{name}")]
+    assert written == other != text
+
+
+@pytest.mark.parametrize(("lines", "advice"), [("{", ""), ("{}", "; clean them again with --retry out/failed.jsonl")])
+def test_retry_is_suggested_if_a_page_may_succeed(tmp_path, lines, advice):
+    write_files(tmp_path, {"tea.jsonl": lines})
+    ended = clean("tea.jsonl", "-o", "out", "--to", "jsonl", "--method", "everything", cwd=tmp_path, text=True)
+    assert ended.stderr.endswith(f"clean: failed pages are listed in out/failed.jsonl{advice}\n")
+
+
+@pytest.mark.parametrize(
+    ("package", "options"),
+    [("fastwarc", ["x.warc"]), ("zstandard", ["x.jsonl.zst"]), ("icu4py", ["x.html", "--dedup", "fingerprint"])],
+)
+def test_missing_package_is_noticed_before_output_is_created(tmp_path, monkeypatch, package, options):
+    write_files(tmp_path, {"x.warc": "WARC", "x.jsonl.zst": "x", "x.html": "<p>tea"})
+    monkeypatch.setitem(sys.modules, package, None)
+    error = refused(clean(*options, "--method", "everything", "-o", "out.txt", cwd=tmp_path))
+    assert f"needs {package}: pip install" in error
+    assert not (tmp_path / "out.txt").exists()
 
 
 def test_gzipped_page_is_read(model, expected, tmp_path):
@@ -331,6 +359,7 @@ def test_pages_without_content_are_reported_and_written_empty(model, tmp_path):
         ([PAGE, PAGE, "--format", "html", "-o", "one.html"], "need an output directory, such as one.html/"),
         ([PAGE, "-o", "tea.txt.gz"], "texts are not compressed; choose a name without .gz"),
         ([PAGE, "--part", "1/2", "-o", "out"], "--part cannot write a folder of texts"),
+        ([PAGE, "-o", "tea.json"], "tea.json: text is not JSON; add --format jsonl, or choose another name"),
         ([PAGE, "-o", "tea.docx"], "no format writes .docx files; choose another name, such as tea.md"),
         ([PAGE, "-o", "/dev/null/x/y.txt"], "/dev/null"),
         ([PAGE, "-o", "out.txt/y.txt"], "out.txt: this is a file, not a directory"),
@@ -499,6 +528,7 @@ def test_learn_warns_about_one_page_and_about_disputed_labels(tmp_path):
 GAIN = "+0.100 word F1, 95 % interval +0.100 to +0.100"
 LOSS = GAIN.replace("+", "-")
 MORE = "for a better model, annotate about"
+USUAL = "adapting usually gains a little"
 OTHER_SITES = " (of other sites, if you want to clean these too)"
 
 
@@ -517,7 +547,13 @@ OTHER_SITES = " (of other sites, if you want to clean these too)"
         (99, 0.1, 0.1, SEVERAL_SITES - 1, f"{MORE} 1 more page{OTHER_SITES}"),
         (99, 0.1, 0.1, SEVERAL_SITES, f"{MORE} 1 more page"),
         (100, 0.1, 0.1, 1, "for a better model, more pages will help little"),
-        (5, 0.00049, 0.1, 9, f"training may pay: these pages show no difference yet; {MORE} 15 more pages"),
+        (
+            5,
+            0.00049,
+            0.1,
+            9,
+            f"training may pay: these pages show no difference yet, but {USUAL}; {MORE} 15 more pages",
+        ),
         (5, 0.00051, 0.1, 9, f"training pays: +0.001 word F1, 95 % interval +0.001 to +0.001; {MORE} 15 more pages"),
         (5, -0.1, 0.01, 9, f"training may pay: {LOSS}; {MORE} 15 more pages"),
         (
@@ -657,7 +693,7 @@ def test_learn_on_gold_standard_equals_learn_on_converted_files(gold_standard, t
     assert ended.returncode == 0
     output, warnings = ended.stdout.decode(), [line for line in ended.stderr.decode().splitlines() if "learn" in line]
     assert "trained on 2 pages" in output
-    assert f"pages: 2 from cleaneval:{gold_standard}\n" in output
+    assert f"from cleaneval:{gold_standard}, " in output
     assert f"to clean with it: victor clean --model {tmp_path / 'direct'} PAGE.html" in output
     few = "learn: there are only 2 pages to learn from, so the scores are very uncertain"
     assert [line.partition(": left out: ")[0] for line in warnings] == ["learn", "learn", few]
@@ -677,7 +713,10 @@ def test_learn_combines_gold_standards_and_annotation_files(gold_standard, tmp_p
     arguments = [*data, ARTICLES[2]] if is_after_data else [ARTICLES[2], *data]
     ended = learn("-c", small_conf(tmp_path, 2), "-o", tmp_path / "model", *arguments)
     assert ended.returncode == 0
-    assert f"pages: 2 from annotation files, 2 from cleaneval:{gold_standard}\n" in ended.stdout.decode()
+    assert (
+        f"trained on 2 pages from annotation files and 2 pages from cleaneval:{gold_standard}, "
+        in ended.stdout.decode()
+    )
     assert "to clean with it: clean.py --model" in ended.stdout.decode()
     assert training_pages(tmp_path / "model") == 4
 

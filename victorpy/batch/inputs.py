@@ -36,7 +36,7 @@ from victorpy.batch.record import (
     page_record,
 )
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
-from victorpy.errors import DataError
+from victorpy.errors import DataError, require
 
 LIST_MARK = "@"
 HIDDEN = ".victor"
@@ -282,8 +282,9 @@ class Survey:
 
 
 def survey(inputs: Sequence[str]) -> Survey:
-    """Count the input files without reading them."""
+    """Count the input files without reading them. Raises if a package to read them is missing."""
     seen = Survey()
+    needs: dict[tuple[str, str], str] = {}
     for file in find_files(inputs):
         try:
             status = file.path.stat()
@@ -291,14 +292,19 @@ def survey(inputs: Sequence[str]) -> Survey:
             status = None
         seen.is_there = seen.is_there or status is not None
         seen.stamps.add(file.path, status)
-        if source_of(file.path) is None:
+        source = source_of(file.path)
+        if source is None:
             seen.pages += 1
             continue
         seen.sources += 1
+        if source.needs:
+            needs.setdefault(source.needs, file.name)
         size = status.st_size if status and stat.S_ISREG(status.st_mode) else 0
         seen.size += size
         if status and size == 0:
             seen.empty.append(file.name)
+    for (package, extra), name in needs.items():
+        require([package], extra, f"reading {name}")
     return seen
 
 

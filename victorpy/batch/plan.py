@@ -75,7 +75,7 @@ class Filters:
     def check(self, cleaner: Cleaner) -> None:
         """Raise if a language is unknown, or if the method has no confidence."""
         for code in sorted(set(self.languages) - (known := known_languages()) if self.languages else ()):
-            raise ConfigError(f"unknown language {code!r}{suggest(code, known)}; give codes such as en,de")
+            raise ConfigError(f"unknown language {code!r}{suggest(code, known - {'zxx'})}; give codes such as en,de")
         if self.min_confidence and not isinstance(cleaner.labeller, ModelLabeller):
             raise ConfigError("a minimum confidence needs a model: other methods have no confidence")
 

@@ -54,8 +54,14 @@ class Kind(StrEnum):
     def status(self) -> Status:
         return Status.SKIPPED if self in _SKIPPED else Status.FAILED
 
+    @property
+    def may_pass(self) -> bool:
+        """Whether such a record may succeed when it is cleaned again. Damaged pages never do."""
+        return self in _PASSING
+
 
 _SKIPPED = frozenset([Kind.NOT_HTML, Kind.HTTP_STATUS, Kind.TOO_LARGE, Kind.TOO_SHORT, Kind.UNSURE, Kind.LANGUAGE])
+_PASSING = frozenset([Kind.READ, Kind.TIMEOUT, Kind.CRASH, Kind.MEMORY])
 
 
 class Problem(NamedTuple):
@@ -80,6 +86,11 @@ class Origin(NamedTuple):
     position: int = 0
     rest: bool = False
     """Whether the record represents the rest of a file that could not be read."""
+
+    @property
+    def name(self) -> str:
+        """The record's name in messages if it has no address. Records are numbered from 0, unlike lines."""
+        return f"{self.source}@{self.position}"
 
 
 NOWHERE = Origin("")
@@ -179,8 +190,9 @@ def place_of(url: str, origin: Origin) -> Path:
 
 def broken_record(origin: Origin, kind: Kind, words: str, reached: int = 0, name: str = "") -> Record:
     """Return a record for input that cannot be read."""
-    name = name or f"{origin.source}:{origin.position}"
-    return Record(name, place_of("", origin), origin=origin, problem=Problem(kind, words), reached=reached)
+    return Record(
+        name or origin.name, place_of("", origin), origin=origin, problem=Problem(kind, words), reached=reached
+    )
 
 
 @cache

@@ -203,7 +203,10 @@ class Folder(Sink):
 @SINKS.register("jsonl.gz")
 @SINKS.register("jsonl.zst")
 class JsonLines(Sink):
-    """JSON lines, one per page. A gzip file has a member for each piece, and a zstd file is one frame."""
+    """JSON lines, one per page.
+
+    A gzip file has a member for each piece, and a zstd file is one frame.
+    """
 
     def write(self, path: Path, items: Items) -> None:
         with self._open(path, "wb", self.suffix.replace(".zst", "")) as lines:
@@ -366,7 +369,7 @@ class Warc(Sink):
                     "WARC-Refers-To": record.record_id,
                     "WARC-Identified-Content-Language": outcome.language,
                     "X-Input-Digest": outcome.digest,
-                    "X-Input-Place": f"{record.origin.source}@{record.origin.position}",
+                    "X-Input-Place": record.origin.name,
                     "Content-Type": _TYPES.get(self.output.name, "text/plain"),
                 }
                 file.write(self._record(headers, outcome.text))

@@ -15,6 +15,7 @@ from victorpy.base.files import open_output, write_atomically
 from victorpy.base.language import primary
 from victorpy.base.variables import FAVORS
 from victorpy.batch.plan import Dedup, Filters, Limits, Plan
+from victorpy.batch.record import Kind
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import ReadOptions
 from victorpy.commands import Arguments, reason_of
@@ -28,6 +29,13 @@ from victorpy.sites.grouping import SAMPLE, SITE_KEY, SITE_KEYS
 
 _MOST = 1_000_000_000
 """Largest value of a number of seconds, megabytes or pages."""
+
+
+FORMATS = {
+    **{".md": "markdown", ".html": "html", ".htm": "html", ".xml": "xml", ".csv": "csv"},
+    **{".anno": "anno", ".vert": "vertical", ".prevert": "prevertical"},
+}
+"""The format that the ending of an output chooses."""
 
 
 def add_data(parser: argparse.ArgumentParser, required: bool = True) -> None:
@@ -80,7 +88,7 @@ def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGro
     add(
         "--headline",
         choices=HEADLINES,
-        help="keep the headline always, never, or if the model does (default: mostly)",
+        help="keep the headline always, never, or if the model does (default: unless it is almost surely noise)",
     )
     add("--front-matter", action="store_true", help="begin Markdown with title, author, date and more, as YAML")
 
@@ -217,8 +225,8 @@ def filters_of(arguments: Arguments) -> Filters:
 
 def format_of(arguments: Arguments) -> str:
     """Return the format with its parameters. If none is given, the ending of the output may name it."""
-    ending = Path(getattr(arguments, "output", None) or "").suffix
-    name: str = arguments.format or {".md": "markdown", ".html": "html"}.get(ending, "text")
+    ending = Path(getattr(arguments, "output", None) or "").suffix.lower()
+    name: str = arguments.format or FORMATS.get(ending, "text")
     if not arguments.front_matter:
         return name
     if name != "markdown":
@@ -281,6 +289,12 @@ def retry_defaults(arguments: Arguments, previous: Mapping[str, Any]) -> dict[st
         defaults["drop_replicas"] = settings.pop("drop", True)
         defaults["dedup_param"] = [f"{name}={value}" for name, value in settings.items()]
     return defaults
+
+
+def describe_failed(summary: Mapping[str, Any], failed: Path | str, command: str) -> str:
+    """Return where failed pages are listed, with a command that cleans them again if one of them may succeed."""
+    again = f"; clean them again with {command}" if any(Kind(kind).may_pass for kind in summary["kinds"]) else ""
+    return f"failed pages are listed in {failed}{again}"
 
 
 def check_written(option: str, path: Path | None) -> None:

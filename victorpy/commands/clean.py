@@ -11,7 +11,7 @@ examples:
   victor clean --site crawl/example.org/ -o clean/   learn from the pages of a site, then clean them
   victor clean crawl-*.warc.gz -o corpus.jsonl.gz/   clean a crawl on all cores; repeat the command to resume, or
                                                      to clean what has changed
-  victor clean @paths.txt --part 3/100 -o out.parquet/    the third of 100 parts; then victor merge out.parquet/
+  victor clean @paths.txt --part 3/100 -o out.parquet/    part 3 of 100; after all parts: victor merge out.parquet/
   victor clean --retry corpus.jsonl.gz/failed.jsonl --timeout 60
 
 exit codes: 0 success, 1 some pages failed (named on stderr), 2 wrong usage, 130 or 143 stopped by a signal
@@ -46,7 +46,7 @@ from victorpy.dedup.base import Keep
 from victorpy.errors import ConfigError, DataError, OutputError, plural, visible
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import Method
-from victorpy.outputs import OUTPUTS, Output, find_output
+from victorpy.outputs import Output, find_output
 from victorpy.sites.grouping import SAMPLE
 
 COMPRESSED = {".gz", ".zst", ".bz2", ".xz", ".zip"}  # suffixes that texts must not have: they are not compressed
@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     many.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: number of cores)")
     many.add_argument("--to", metavar="KIND", help=f"kind of output: {', '.join(SINKS)}")
     many.add_argument("--shard-records", type=int, metavar="N", help="maximum number of records per output file")
-    part = "clean only part K of N parts of the inputs, for example on one of N machines; then victor merge OUT"
+    part = "clean part K of N, for example on one of N machines; after all parts, run victor merge OUT"
     many.add_argument("--part", type=_part, metavar="K/N", help=part)
     many.add_argument("--log-json", type=Path, metavar="FILE", help="add progress and failures to a file of JSON lines")
     many.add_argument("--retry", type=Path, metavar="failed.jsonl", help="clean the failed pages of a run again")
@@ -107,6 +107,7 @@ def run(arguments: Arguments) -> int:
         _explain_format(arguments, output)
     _shared.check_written("--summary", arguments.summary)
     _shared.check_written("--log-json", arguments.log_json)
+    plan.check()  # before the output is created
     with ExitStack() as stack:
         write = None
         if plan.output is None:
@@ -151,26 +152,20 @@ def _explain_format(arguments: Arguments, output: Output) -> None:
         arguments.say(
             f"several formats are written as one JSON object per page, with a field for each of {output.name}"
         )
-    elif output.name == "text" and suffix not in {"", ".txt", ".text"}:
-        names = [name for name in OUTPUTS if OUTPUTS.get(name).suffix.startswith(suffix)]
-        if names:
-            arguments.say(
-                f"{target} is written as plain text; choose another format with --format {' or '.join(names)}"
-            )
 
 
 def _print_summary(arguments: Arguments, plan: Plan, summary: dict[str, Any]) -> None:
     if plan.plain:
         shown = (Status.KEPT, Status.EMPTY, *([Status.SKIPPED] if summary["skipped"] else []), Status.FAILED)
-        counts = ", ".join(f"{summary[status]} {status}" for status in shown)
-        arguments.say(f"{summary['pages']} pages: {counts}")
+        counts = ", ".join(f"{summary[status]:,} {status}" for status in shown)
+        arguments.say(f"{summary['pages']:,} pages: {counts}")
         return
     print(summary_table(summary), file=sys.stderr)
     if plan.part:
         arguments.say(f"after all {plan.part[1]} parts: victor merge {plan.output}")
     elif plan.output is not None and summary["failed"]:
         failed = failed_path(plan, Path(plan.output))
-        arguments.say(f"failed pages are listed in {failed}; clean them again with --retry {failed}")
+        arguments.say(_shared.describe_failed(summary, failed, f"--retry {failed}"))
 
 
 def _suggest_core(arguments: Arguments) -> None:
@@ -266,6 +261,8 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
         raise DataError(f"{target}: texts are not compressed; choose a name without {path.suffix}, or --to jsonl.gz")
     if path.suffix.lower() in DOCUMENTS:
         raise DataError(f"{target}: no format writes {path.suffix} files; choose another name, such as {path.stem}.md")
+    if path.suffix.lower() == ".json" and not output.suffix.startswith(".json"):
+        raise DataError(f"{target}: {output.name} is not JSON; add --format jsonl, or choose another name")
     joins_always = is_plain and not output.is_titled and not any(output.around)  # whatever the name
     is_one_file = sink_name(target) is None or sink_name(target) == "jsonl" == output.suffix.lstrip(".")
     if is_one_file and (is_single or (output.joins and (path.suffix or joins_always))):

@@ -76,7 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("pages", nargs="*", metavar="FILE.anno", type=Path, help="annotation files or directories")
     add_data(parser, required=False)
-    origin = f"adapt this model even if that does not pay, or none for a new model (default: the best, from {DEFAULT})"
+    origin = f"adapt MODEL, even if that does not pay; none trains a new model (default: adapt {DEFAULT} if that pays)"
     add("--from", dest="origin", metavar="MODEL", help=origin)
     add("-c", "--config", metavar="NAME", help="train a new model with this config: a shipped name or a file")
     add("-o", "--output", metavar="MODEL", type=Path, help="model directory (default: models/adapted or models/CONFIG)")
@@ -114,7 +114,7 @@ def run(arguments: Arguments) -> int:
     trained.save(target)
     _warn_about(arguments, pages, weights)
     if not arguments.quiet:
-        print("\n".join([*_describe_pages(trained, counts), *result]))
+        print("\n".join([_describe_pages(trained, counts), *result]))
         seconds = time.perf_counter() - began
         to_clean = arguments.as_typed(f"to clean with it: victor clean --model {target} PAGE.html")
         print(f"saved {target} after {seconds:.1f} s; {to_clean}")
@@ -180,11 +180,11 @@ def _progress(arguments: Arguments) -> Iterator[Report]:
         yield show
 
 
-def _describe_pages(trained: Trained, counts: Mapping[str, int]) -> list[str]:
+def _describe_pages(trained: Trained, counts: Mapping[str, int]) -> str:
     story = trained.training
     labels = ", ".join(f"{count:,} {label}" for label, count in story["labels"].items())
-    sources = ", ".join(f"{count:,} from {source}" for source, count in counts.items())
-    return [f"trained on {story['pages']:,} pages, {story['blocks']:,} blocks ({labels})", f"pages: {sources}"]
+    sources = " and ".join(f"{plural(count, 'page')} from {source}" for source, count in counts.items())
+    return f"trained on {sources}, {story['blocks']:,} blocks ({labels})"
 
 
 def _describe_choice(learned: Learned, origin: str) -> list[str]:
@@ -210,7 +210,7 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
     gain = compare(learned.scores[learned.chosen], learned.scores[UNCHANGED])
     difference = f"{gain.mean:+.3f} word F1, 95 % interval {gain.low:+.3f} to {gain.high:+.3f}"
     if abs(gain.mean) < LEAST_SHOWN:
-        pays, difference = "may pay", "these pages show no difference yet"
+        pays, difference = "may pay", "these pages show no difference yet, but adapting usually gains a little"
     elif gain.mean > 0:
         pays = "pays" if gain.low > 0 and pages >= TARGETS[0] else "probably pays"
     else:

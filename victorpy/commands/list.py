@@ -97,7 +97,10 @@ def parts() -> Descriptions:
 
 def containers() -> Descriptions:
     """A container is a kind of file that a batch run writes pages to (victor clean --to)."""
-    return {name: _first_line(SINKS.get(name)) for name in SINKS}
+    compressed = {".gz": ", compressed with gzip", ".zst": ", compressed with zstd"}
+    return {
+        name: f"{_first_line(SINKS.get(name)).rstrip('.')}{compressed.get(Path(name).suffix, '')}." for name in SINKS
+    }
 
 
 def dedup() -> Descriptions:

@@ -68,5 +68,5 @@ def run(arguments: Arguments) -> int:
         print(summary_table(summary), file=sys.stderr)
         if summary["failed"]:
             failed = f"{arguments.output.rstrip('/')}/{spark.LIST_OF_FAILED}"
-            arguments.say(f"failed pages are listed in {failed}; clean them again with victor clean --retry")
+            arguments.say(_shared.describe_failed(summary, failed, "victor clean --retry"))
     return EXIT_FAILED if summary["failed"] else 0

@@ -209,7 +209,8 @@ def _parse_without_loss(
     root, error = _lxml_tree(read_part)
     if error:
         root, error = _lxml_tree(_flatten(changed.decode()).encode())
-        losses.append(error or f"elements nested deeper than {FLATTEN_DEPTH} levels were flattened; no text was lost")
+        lost = "no text was lost, only breaks between paragraphs there"
+        losses.append(error or f"elements nested deeper than {FLATTEN_DEPTH} levels were flattened; {lost}")
     return root, tuple(losses), rare or (_native.rare_tags if _native else _rare_tags)(read_part)
 
 

@@ -123,7 +123,7 @@ class App:
         except (VictorError, OSError) as error:
             return str(error)
         opened.name = entry.name
-        self.show_page(opened, f"{self._list.cursor + 1}/{len(entries)}")
+        self.show_page(opened, f"{sum(each.is_finished for each in entries)}/{len(entries)} done")
         return ""
 
     def turn_page(self, forward: bool) -> None:

@@ -33,7 +33,7 @@ class PageView(View):
         bound = app.keys.action_of
         free_keys = [key for key in _MARK_KEYS if bound.get(key) in {None, "take-first", "take-second"}]
         self.blocks = BlockPane(self.session, "".join(free_keys), app.pack)
-        self._place = place  # position in the list of pages, such as 2/40
+        self._place = place  # finished pages in the list, such as 2/40 done
         self._facts = FactsPane(self.session, features)
         self._panes: list[tuple[str, Callable[[int, int], list[Row]]]] = [
             *((f"cleaned: {format}", partial(draw_result, self.session, format)) for format in FORMATS),

@@ -21,8 +21,8 @@ from victorpy.errors import visible
 
 TERMINAL_SECONDS, PLAIN_SECONDS, LOG_SECONDS = 0.2, 30.0, 1.0
 """Seconds between two drawings of the bar, between two lines elsewhere, and between two lines of the log."""
-_BAR = 20
-"""Width of the bar."""
+_BAR, _SHORTEST_BAR = 20, 5
+"""Width of the bar, and the width below which words are left out first."""
 SHOWN = (Status.KEPT, Status.EMPTY, Status.SKIPPED, Status.FAILED)
 FEW_PAGES = 50
 MOST_NAMED = 20
@@ -138,19 +138,26 @@ class Progress:
         measures = self._measures()
         unit, size = ("MB", 1e6) if self.in_bytes else ("pages", 1)
         percent = measures.get("percent", 0.0)
-        words = [f"{self._n / size:,.0f} {unit}"]
-        if self.total:
-            words = [f"{self._n / size:,.0f} of {self.total / size:,.0f} {unit} ({percent:.0f} %)"]
-        words.append(f"{measures['per_second'] / size:,.1f} {unit}/s")
+        done = f"{self._n / size:,.0f}"
+        of_all = f" of {self.total / size:,.0f}" if self.total else ""
+        rest = f" {unit} ({percent:.0f} %)" if self.total else f" {unit}"
+        rate = f"{measures['per_second'] / size:,.1f} {unit}/s"
+        words = []
         if "seconds_left" in measures:
             words.append(f"{timedelta(seconds=round(measures['seconds_left']))} left")
         words += [f"{self.counts.statuses[str(status)]:,} {status}" for status in SHOWN]
         if self._learned:
             words.append(f"{self._learned:,} read to learn sites")
-        line = f"{self._description or 'clean'}: {', '.join(words)}"
+        name = self._description or "clean"
+        starts = [done + of_all + rest, rate], [done + of_all + rest], [done + rest]
+        lines = [f"{name}: {', '.join([*start, *words])}" for start in starts]
+        line = lines[0]
         if self._has_bar:
-            bar = "█" * round(_BAR * percent / 100)
-            self._stream.write(f"\r{f'{bar:░<{_BAR}} {line}'[: self._width]:<{self._width}}\r")
+            width = self._width
+            line = next((line for line in lines if len(line) + _SHORTEST_BAR < width), lines[-1])
+            length = max(min(_BAR, width - len(line) - 1), 0)
+            bar = "█" * round(length * percent / 100)
+            self._stream.write(f"\r{f'{bar:░<{length}} {line}'[:width]:<{width}}\r")
         else:
             self._stream.write(f"{line}\n")
         self._stream.flush()
@@ -236,11 +243,11 @@ class Progress:
                 self.say(f"{record.name}: skipped: {outcome.reason}")
             if outcome.status is Status.EMPTY and not outcome.size:
                 self.say(f"{record.name}: the page is empty (0 bytes)")
-            elif outcome.status is Status.EMPTY:
+            elif outcome.status is Status.EMPTY and BUILT_BY_SCRIPTS not in outcome.losses:
                 hint = ""
-                is_unsure = outcome.confidence is not None and outcome.confidence <= SURE
-                if is_unsure and BUILT_BY_SCRIPTS not in outcome.losses:
-                    hint = f" (confidence {outcome.confidence:.2f}; --favor recall gives the best guess)"
+                if outcome.confidence is not None and outcome.confidence <= SURE:
+                    sure = f"{100 * outcome.confidence:.0f} % sure"
+                    hint = f"; the model is {sure} of that (--favor recall gives its best guess)"
                 self.say(f"{record.name}: no content was found{hint}")
 
 
@@ -257,9 +264,10 @@ def summary_table(summary: dict[str, Any]) -> str:
     """
     seconds, pages, size = (summary.get(f"{name}-now", summary[name]) for name in ("seconds", "pages", "bytes"))
     rates = f"{pages / max(seconds, 1e-9):,.1f} pages/s, {size / 1e6 / max(seconds, 1e-9):,.2f} MB/s"
-    notes = {"pages": f"{rates} in {seconds:,.1f} s"}
+    times = [f"{rates} in {seconds:,.1f} s"] if pages else []
     if len(summary.get("runs", ())) > 1:
-        notes["pages"] += f"; {summary['seconds']:,.1f} s in {len(summary['runs'])} runs"
+        times.append(f"{summary['seconds']:,.1f} s in {len(summary['runs'])} runs")
+    notes = {"pages": "; ".join(times)}
     for status in (Status.SKIPPED, Status.FAILED):
         kinds = [f"{kind} {count}" for kind, count in summary["kinds"].items() if Kind(kind).status is status]
         notes[str(status)] = ", ".join(kinds)

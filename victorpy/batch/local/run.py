@@ -54,7 +54,7 @@ from victorpy.batch.store import (
     summarise,
 )
 from victorpy.dedup.find import Loss
-from victorpy.errors import DataError, OutputError, VictorError
+from victorpy.errors import DataError, OutputError, VictorError, plural
 
 STRETCH_RECORDS, STRETCH_BYTES = 16, 1_000_000
 """Maximum number of records in a stretch, and about their size in an archive. At the end, all workers wait for the last
@@ -224,7 +224,7 @@ class _Run:
         """Say how many pages are in the output, and how many wait in a directory of the run until it is resumed."""
         written = self.writer.written if self.writer else store.counts.pages
         kept = safe_pages(store) - written
-        waiting_pages = f", and {kept:,} more in {store.segments}" if kept else ""
+        waiting_pages = f", and {plural(kept, 'finished page')} kept in {store.segments}" if kept else ""
         return f"{written:,} pages are written to {directory}{waiting_pages}"
 
     def open_store(self, directory: Path) -> Store:

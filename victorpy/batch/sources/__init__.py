@@ -41,17 +41,19 @@ class Source:
     """Whether such files only contain pages. If so, they are also found in directories that contain pages."""
     cut: Callable[[Path, ReadOptions, int, int], int | None] | None = None
     """Returns where a table can be divided, for tables, which can only be read from certain rows on."""
+    needs: tuple[str, str] | None = None
+    """A package that reading such files needs, and the extra that installs it."""
 
 
 SOURCES: Registry[Source] = Registry("kind of source", "victorpy.batch.sources")
 
 
-def source(*suffixes: str, archive: bool = False, cut: Any = None) -> Callable[[Reader], Reader]:
-    """Register a reader for files with these suffixes."""
+def source(*suffixes: str, archive: bool = False, **options: Any) -> Callable[[Reader], Reader]:
+    """Register a reader for files with these suffixes. The options are fields of `Source`."""
 
     def register(read: Reader) -> Reader:
         for suffix in suffixes:
-            SOURCES.add(suffix, Source(read, archive, cut))
+            SOURCES.add(suffix, Source(read, archive, **options))
         return read
 
     return register

@@ -40,7 +40,7 @@ def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int
     )
     problem = size_problem(len(page), options.most_bytes)
     return Record(
-        name=url or f"{origin.source}:{origin.position}",
+        name=url or origin.name,
         place=place_of(url, origin),
         payload=b"" if problem else page.encode("utf-8", "surrogatepass") if isinstance(page, str) else page,
         is_text=isinstance(page, str),
@@ -55,7 +55,8 @@ def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int
 # JSON lines.
 
 
-@source(".jsonl", ".ndjson", ".jsonl.gz", ".jsonl.zst", ".ndjson.gz", ".ndjson.zst")
+@source(".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+@source(".jsonl.zst", ".ndjson.zst", needs=("zstandard", "batch"))
 def read_jsonl(path: Path, options: ReadOptions, start: int, offset: int) -> Iterator[Record]:
     """Read pages from lines. Only a plain file can have an offset, which is the offset of line `start`."""
     most_bytes = 2 * options.most_bytes  # JSON escapes some characters
@@ -159,7 +160,7 @@ def next_cut(path: Path, options: ReadOptions, start: int, rows: int) -> int | N
     return next((end for end in accumulate(sizes[:-1]) if end >= start + rows), None)
 
 
-@source(".parquet", cut=next_cut)
+@source(".parquet", cut=next_cut, needs=("pyarrow", "parquet"))
 def read_parquet(path: Path, options: ReadOptions, start: int, offset: int) -> Iterator[Record]:
     """Read pages from a table. A row group that cannot be read becomes one failed record."""
     try:

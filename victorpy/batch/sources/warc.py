@@ -22,7 +22,7 @@ _BUFFERED = 1 << 18  # bytes that FastWARC may read in advance
 _PAGE_TYPES = frozenset(["response", "resource", "revisit"])
 
 
-@source(".warc", ".warc.gz", archive=True)
+@source(".warc", ".warc.gz", archive=True, needs=("fastwarc", "batch"))
 def read_warc(path: Path, options: ReadOptions, start: int, offset: int) -> Iterator[Record]:
     """Read the pages of an archive. After damage, continue with the next readable record.
 
@@ -37,7 +37,7 @@ def read_warc(path: Path, options: ReadOptions, start: int, offset: int) -> Iter
         number, in_damage = (start if offset else 0), False
         for entry in chain.from_iterable(_entries(stretch, path, options, first) for stretch in stretches):
             record = None
-            origin, name = Origin(str(path), number), f"{path}@{number}"
+            origin = Origin(str(path), number)
             if not isinstance(entry, str):
                 in_damage = False
                 if number >= start and entry[0].headers.get("WARC-Type") in _PAGE_TYPES:
@@ -48,7 +48,7 @@ def read_warc(path: Path, options: ReadOptions, start: int, offset: int) -> Iter
                 in_damage = True
                 if number >= start:
                     words = f"damaged at record {number:,}: {entry}"
-                    record = broken_record(origin, Kind.DAMAGED, words, file.tell(), name)
+                    record = broken_record(origin, Kind.DAMAGED, words, file.tell())
             if record is not None:
                 yield record
             number += 1
@@ -145,7 +145,7 @@ def _page_record(
             problem = Problem(Kind.NOT_HTML, f"{content_type.partition(';')[0] or 'unknown type'}, not HTML")
     url = entry.headers.get("WARC-Target-URI", "").strip("<>")
     return Record(
-        name=url or f"{origin.source}@{origin.position}",
+        name=url or origin.name,
         place=place_of(url, origin),
         payload=b"" if problem else body,
         url=url,
