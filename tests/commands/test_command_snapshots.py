@@ -18,7 +18,7 @@ from victorpy.batch.local import run
 
 LINES = [line for line in (CASES / "transcripts.txt").read_text().splitlines() if not line.startswith("#")]
 VOLATILE = re.compile(
-    r"\d+(?:\.\d+)?(?:e-\d+)?(?= (?:s|ms|seconds|MB|pages/s)\b)|\d[\d.,]* pages/s"
+    r"\d[\d,]*(?:\.\d+)?(?:e-\d+)?(?= (?:s|ms|seconds|MB|pages/s)\b)"
     r"|\b\d{4}-\d\d-\d\d(?:T[\d:.+]+Z?)?\b|\b0\.\d+\.\d+(?:\.dev\d+)?\b|\b\d+:\d\d\b"
 )
 TIMED = re.compile(r'"(?:seconds|cpu|began|seconds-now|cpu-now|victorpy)": ?(?:"[^"]*"|[\d.e-]+|\{[^}]*\})')
