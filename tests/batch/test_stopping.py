@@ -162,10 +162,8 @@ def test_finished_pages_are_written_and_resumed(archive, tmp_path, to):
     run(archive, tmp_path / "whole", to)
     for at, written, kept in ((6, 0, 5), (9, 8, 5), (1, 8, 5)):
         said = run(archive, tmp_path / "out", to, signal_myself, at)
-        assert (
-            f"stopped: {written} pages are written to {tmp_path / 'out'}, and {kept} finished pages are kept in "
-            in said
-        )
+        assert f"written to {tmp_path / 'out'}, and {plural(kept, 'finished page')} kept in " in said
+        assert f"stopped: {written} pages are " in said
         assert not list(tmp_path.rglob("*.tmp"))
     run(archive, tmp_path / "out", to)
     assert tree(tmp_path / "out") == tree(tmp_path / "whole")
