@@ -105,7 +105,7 @@ def require(packages: Iterable[str], extra: str, purpose: str) -> None:
 
     >>> require(["json", "no_such_package"], "docview", "DocView")
     Traceback (most recent call last):
-    victorpy.errors.VictorError: DocView needs no_such_package: pip install ...[docview]'...
+    victorpy.errors.MissingError: DocView needs no_such_package: pip install ...[docview]'...
     """
     absent = [package for package in packages if find_spec(package) is None]
     if absent:
