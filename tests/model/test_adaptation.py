@@ -169,6 +169,7 @@ def test_pages_without_an_address_are_grouped_by_their_classes(first, second, ur
 
 def test_model_from_scratch_is_saved_only_if_it_wins_clearly(monkeypatch):
     monkeypatch.setattr(choice, "FEWEST_FOR_TREES", 3)
+    monkeypatch.setattr(choice, "FEWEST_TO_AVERAGE", 6)
     pages = tea_pages(8)
     learned = learn(pages, default())
     assert {UNCHANGED, ADAPTED, AVERAGED, TREES} <= learned.scores.keys()
@@ -203,7 +204,7 @@ def test_unknown_blocks_of_partial_gold_are_ignored():
     known = [[float(content) for content in gold(page)] for page in pages]
     known[0] = None
     learned = learn(pages, default(), known)
-    assert set(learned.scores) == {UNCHANGED, ADAPTED, AVERAGED}
+    assert set(learned.scores) == {UNCHANGED, ADAPTED}
 
 
 def test_general_pages_are_an_anchor():

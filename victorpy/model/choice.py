@@ -65,6 +65,9 @@ TREES, CRF = "trees from scratch", "CRF from scratch"
 CONFIGS = {TREES: "default", CRF: "crf"}
 """The configs of models that are trained on the pages alone."""
 
+FEWEST_TO_AVERAGE = 10
+"""With fewer pages, trees that know only these pages do not improve an adaptation."""
+
 FEWEST_FOR_TREES = 50
 """With fewer pages, the average of an adaptation and trees from scratch is better than these trees alone."""
 
@@ -260,14 +263,15 @@ class _Trial:
     def adapt(self, unchanged: Scores) -> Mapping[str, _Adapted]:
         """Find the steps with the highest expected gain, among those that general pages allow.
 
-        There is one for the adaptation and one for its average with trees from scratch.
+        There is one for the adaptation and, if there are enough pages, one for its average with trees from scratch.
         """
         fitted = self._fit_folds()
         self.report("adapting to all pages")
         adaptation = fit_adaptation(self.pages, self.replay)
         usual_gain = USUAL_GAIN * (1 - float(np.mean(unchanged)))
         best: dict[str, _Adapted] = {}
-        for name, step in itertools.product((ADAPTED, AVERAGED), STEPS):
+        names = (ADAPTED, AVERAGED) if len(self.pages) >= FEWEST_TO_AVERAGE else (ADAPTED,)
+        for name, step in itertools.product(names, STEPS):
             is_averaged = name == AVERAGED
             variants = [its.variant(step, is_averaged) for its in fitted]
             pairs = zip(self.pages, self.folds, strict=True)
