@@ -60,15 +60,14 @@ _CONTENTS = frozenset(
 _CONTROL_ENDS = " .:…»›>："
 _LONGEST_CONTROL = max(map(len, _CONTROLS | _CONTENTS)) + 3  # characters
 _FILTER = re.compile(r"(?=\D)[^():]{1,40} ?\(\d{1,3}(?:,\d{3})?\)")  # with the number of its results
-_LONGEST_FILTER = 8  # words
+_LONGEST_FILTER = 50  # characters
 _FEWEST_FILTERS = 4
 
 # Elements around dialogs about cookies, and words of such a dialog.
 _CONSENT_NAME = re.compile(
-    r"consent|gdpr|onetrust|didomi|usercentrics|cookie[-_ ]?(?:policy|banner|bar|notice|message|popup|modal|dialog|law)"
-    r"|(?<![a-z])(?:alert)?dialog(?![a-z])"
+    r"consent|cookie[-_ ]?(?:policy|banner|bar|notice|message|popup|modal|dialog|law)|(?<![a-z])(?:alert)?dialog(?![a-z])"
 )
-_CONSENT_HINTS = ("consent", "gdpr", "onetrust", "didomi", "usercentrics", "cookie", "dialog")
+_CONSENT_HINTS = ("consent", "cookie", "dialog")
 _CONSENT_TEXT = re.compile(
     r"cookie|consent|partners|privacy|einwillig|datenschutz|consentement|consentimiento|consenso|privacidad|согласи"
 )
@@ -173,21 +172,16 @@ def controls(kept: Flags, page: Columns) -> Flags:
     In tables, listings and headings, such texts are something else. "Table of contents" is useless without the table.
     """
     found, is_lone = np.zeros((2, len(kept)), dtype=bool)
-    texts, filters = page.texts, []
-    is_short = page.words <= _LONGEST_FILTER
-    for number in np.flatnonzero(kept & is_short).tolist():
-        text = texts[number]
-        if text[-1:] == ")":
-            if _FILTER.fullmatch(text):
-                filters.append(number)
-        elif len(text) <= _LONGEST_CONTROL:
-            control = text.rstrip(_CONTROL_ENDS).lower()
-            found[number] = control in _CONTROLS
-            if control in _CONTENTS and page.duplicates[number] == 1:
-                is_lone[number] = not kept[number + 1 : number + 2].any()
-    if filters:
-        all_filters = [text for number in np.flatnonzero(is_short).tolist() if _FILTER.fullmatch(text := texts[number])]
-        found[filters] = len(all_filters) >= _FEWEST_FILTERS
+    texts = page.texts
+    for number in np.flatnonzero(kept & (page.lengths <= _LONGEST_CONTROL)).tolist():
+        control = texts[number].rstrip(_CONTROL_ENDS).lower()
+        found[number] = control in _CONTROLS
+        if control in _CONTENTS and page.duplicates[number] == 1:
+            is_lone[number] = not kept[number + 1 : number + 2].any()
+    may_be_filter = (page.lengths <= _LONGEST_FILTER) & (page.digits > 0) & (page.punctuation > 1)
+    if (kept & may_be_filter).any():
+        filters = [number for number in np.flatnonzero(may_be_filter).tolist() if _FILTER.fullmatch(texts[number])]
+        found[filters] |= kept[filters] & (len(filters) >= _FEWEST_FILTERS)
     if found.any():
         found &= ~np.logical_or.reduce([page.within(tag) for tag in ("td", "th", "pre", "class-header")])
     return found | is_lone
@@ -201,8 +195,10 @@ def consents(kept: Flags, page: Columns) -> Flags:
     named = [at for at in hinted if _CONSENT_NAME.search(names[at].lower())]
     if not named:
         return found
+    is_named = np.zeros(len(names), dtype=bool)
+    is_named[named] = True
     words = page.words * kept
-    elements = np.flatnonzero(np.isin(name_of_element, named))
+    elements = np.flatnonzero(is_named[name_of_element])
     inside = page.element_sum(words, elements)
     for element in elements[(inside > 0) & (inside <= _MOST_CONSENT * words.sum())].tolist():
         blocks = slice(page.block_range[0][element], page.block_range[1][element])
