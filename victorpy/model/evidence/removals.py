@@ -65,7 +65,8 @@ _FEWEST_FILTERS = 4
 
 # Elements around dialogs about cookies, and words of such a dialog.
 _CONSENT_NAME = re.compile(
-    r"consent|cookie[-_ ]?(?:policy|banner|bar|notice|message|popup|modal|dialog|law)|(?<![a-z])(?:alert)?dialog(?![a-z])"
+    r"consent|cookie[-_ ]?(?:policy|banner|bar|notice|message|popup|modal|dialog|law)"
+    r"|(?<![a-z])(?:alert)?dialog(?![a-z])"
 )
 _CONSENT_HINTS = ("consent", "cookie", "dialog")
 _CONSENT_TEXT = re.compile(
