@@ -324,10 +324,10 @@ def _open_stream(arguments: Arguments, output: Output, several: bool) -> Iterato
             _replace(path, temporary)
     except BaseException:
         if written and several:
-            with suppress(OSError):
+            with suppress(OSError):  # the disk is full
                 stream.write(after)
                 stream.flush()
-                _keep_partial(arguments, temporary, written)
+            _say_stopped(arguments, path, temporary, written)
         raise
     finally:
         if path is not None:
@@ -345,15 +345,15 @@ def _replace(path: Path, temporary: Path) -> None:
         raise OutputError(f"{path}: the directory was removed during the run") from error
 
 
-def _keep_partial(arguments: Arguments, temporary: Path | None, written: int) -> None:
-    """Rename the temporary file of a run that has ended early, and say how many pages are written."""
-    count = plural(written, "page")
-    if temporary is None:
-        arguments.say(f"stopped: {count} written")
-        return
-    partial = Path(f"{arguments.output}.partial")
-    temporary.replace(partial)
-    arguments.say(f"stopped: {count} written to {partial}; the same command starts over (-o DIRECTORY would resume)")
+def _say_stopped(arguments: Arguments, path: Path | None, temporary: Path | None, written: int) -> None:
+    """Say how many pages a run that has ended early has written. Those of a file are kept beside it."""
+    place = ""
+    if path and temporary:
+        partial = path.with_name(f"{path.name}.partial")
+        with suppress(OSError):  # the directory is gone
+            temporary.replace(partial)
+            place = f" to {partial}; the same command starts over (-o DIRECTORY would resume)"
+    arguments.say(f"stopped: {plural(written, 'page')} written{place}")
 
 
 def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
