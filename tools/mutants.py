@@ -59,8 +59,9 @@ PROSE = {"add_argument", "add_parser", "print", "warn", "warning", "error", "inf
 TESTS = ["tests", "victorpy", "docs", "README.md"]
 PLAIN = ["-q", "-n", "0", "-p", "no:cacheprovider"]
 MOST_FILES, MOST_OF_FILE, LONGEST_IMPORTING = 8, 20, 30
-"""A bug that has an effect on import needs a new process for its tests, which is slow, so some tests of some files run:
-so many files, tests of each file, and seconds more than for other bugs."""
+"""Limits for bugs that have an effect on import: files, tests per file, and additional seconds.
+
+Their tests need a new process, which is slow."""
 MISSED = {"missed", "not reached"}
 
 
