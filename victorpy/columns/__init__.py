@@ -57,7 +57,7 @@ class Columns(ElementColumns):
 
     @cached_property
     def word_tokens(self) -> tuple[Hashes, Counts]:
-        """Return the hash of each word of the page, and the word's block."""
+        """The hash of each word of the page, and the word's block."""
         if not self.count:
             return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
         tokens = split_words(self._joined, self._codes, self._flags)
@@ -65,12 +65,12 @@ class Columns(ElementColumns):
 
     @cached_property
     def names(self) -> tuple[list[str], Counts]:
-        """Return the distinct element names (tag, class, id, role, itemprop), and each element's name."""
+        """The distinct element names (tag, class, id, role, itemprop), and each element's name."""
         return self._names_of(range(len(self.parent)))
 
     @cached_property
     def near_names(self) -> tuple[list[str], Counts]:
-        """Return the names of elements up to `NEAR` levels above a block. Other elements get the root's name."""
+        """The names of elements up to `NEAR` levels above a block. Other elements get the root's name."""
         is_near = np.zeros(len(self.parent), dtype=bool)
         is_near[self.ancestors[:NEAR]] = True
         is_near[:1] = True
@@ -88,14 +88,14 @@ class Columns(ElementColumns):
 
     @cached_property
     def named_share(self) -> float:
-        """Return the share of blocks whose element has a class, id, role or itemprop."""
+        """The share of blocks whose element has a class, id, role or itemprop."""
         names, name_of_element = self.near_names
         is_named = np.array([" " in name for name in names], dtype=bool)
         return float(is_named[name_of_element[self.element]].mean()) if self.count else 0.0
 
     @cached_property
     def near_name_tokens(self) -> tuple[Hashes, Counts]:
-        """Return the hash of each token of the near names, and the token's name."""
+        """The hash of each token of the near names, and the token's name."""
         tokens = tokens_of_names(self.near_names[0])
         name_of_char = np.cumsum(tokens.codes == ord("\n"))
         return tokens.hashes, name_of_char[tokens.starts]
@@ -108,14 +108,14 @@ class Columns(ElementColumns):
 
     @cached_property
     def look(self) -> Counts:
-        """Return a group number for each block. Blocks that look alike have the same number."""
+        """A group number for each block. Blocks that look alike have the same number."""
         _, name = self.near_names
         pair = name[self.element] * (int(name.max(initial=0)) + 1) + name[self.ancestor(1)]
         return np.unique(pair, return_inverse=True)[1].reshape(-1)
 
     @cached_property
     def look_sums(self) -> Sums:
-        """Return the totals of all blocks that look like each block."""
+        """The totals of all blocks that look like each block."""
         look = self.look
         words, link_words = (np.bincount(look, column).astype(np.float64) for column in (self.words, self.link_words))
         return Sums(words[look], link_words[look], np.bincount(look)[look])
@@ -130,7 +130,7 @@ class Columns(ElementColumns):
 
     @cached_property
     def title_share(self) -> Floats:
-        """Return the share of each block's words that are in the page title."""
+        """Share of the block's words that are in the page title."""
         hashes, block = self.word_tokens
         in_title = np.isin(hashes, tokens_of_words(self.document.title).hashes)
         counts = np.bincount(block, minlength=self.count)
@@ -138,7 +138,7 @@ class Columns(ElementColumns):
 
     @cached_property
     def headline(self) -> int:
-        """Return the number of the block most like a headline, or 0."""
+        """The number of the block most like a headline, or 0."""
         if not self.count:
             return 0
         heading = 0.5 * self.within("h1") + 0.2 * (self.within("h2") | self.within("h3"))
@@ -148,7 +148,7 @@ class Columns(ElementColumns):
 
     @cached_property
     def prose(self) -> Floats:
-        """Return the number of words outside links, 0 for blocks with fewer than ten."""
+        """The number of words outside links, 0 for blocks with fewer than ten."""
         plain_words = self.words - self.link_words
         return np.where(plain_words >= 10, plain_words, 0.0)
 
@@ -193,11 +193,12 @@ class Columns(ElementColumns):
 
     @cached_property
     def letter_surprise(self) -> Floats:
-        """Return the mean surprise, in bits, of each character after the previous one, given the other blocks.
+        """Average number of bits to predict a letter from the previous letter, as in the other blocks of the page.
 
-        Characters are hashed to six bits, so that most counts need no sorting.
+        Text in another language and gibberish have high values.
         """
         block = self._block_of_char
+        # Characters are hashed to six bits, so that most counts need no sorting.
         letter = (fold(self._joined, self._flags) * np.uint32(0x9E3779B1) >> np.uint32(26)).astype(np.int64)
         is_pair = block[1:] == block[:-1]
         block, first, second = block[1:][is_pair], letter[:-1][is_pair], letter[1:][is_pair]
@@ -213,30 +214,31 @@ class Columns(ElementColumns):
 
     @cached_property
     def run(self) -> Counts:
-        """Return the number of each block's run."""
+        """The number of each block's run."""
         begins = np.ones(self.count, dtype=bool)
         begins[1:] = self.element[1:] != self.element[:-1]
         return np.cumsum(begins) - 1
 
     @cached_property
     def run_blocks(self) -> Counts:
+        """Number of blocks in the run: consecutive blocks in one element, separated by line breaks only."""
         return np.bincount(self.run)[self.run]
 
     @cached_property
     def run_place(self) -> Counts:
-        """Return the number of blocks before each block in its run."""
+        """Number of blocks before this block in its run."""
         return np.arange(self.count) - np.searchsorted(self.run, self.run)
 
     @cached_property
     def run_longest(self) -> Counts:
-        """Return the number of characters of the longest block in each run."""
+        """Number of characters of the longest block in the run, which is the width of wrapped text."""
         longest = np.zeros(int(self.run.max(initial=0)) + 1, dtype=np.int64)
         np.maximum.at(longest, self.run, self.lengths)
         return longest[self.run]
 
     @cached_property
     def run_mean(self) -> Floats:
-        """Return the average number of characters per block in each run."""
+        """Average number of characters per block in the run."""
         return np.bincount(self.run, self.lengths)[self.run] / np.maximum(self.run_blocks, 1)
 
 

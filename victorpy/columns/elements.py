@@ -32,7 +32,7 @@ class Sums:
 
     @cached_property
     def block_words(self) -> Floats:
-        """Return the average number of words per block."""
+        """The average number of words per block."""
         return self.words / np.maximum(self.blocks, 1)
 
 
@@ -45,37 +45,38 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def elements(self) -> Elements:
-        """Return the page's elements. Annotation files without tags get an artificial root."""
+        """The page's elements. Annotation files without tags get an artificial root."""
         root = Elements(["html"], [-1], [{}], [1], [0], [self.count])
         return self.document.elements if self.document.elements.tag else root
 
     @cached_property
     def parent(self) -> Counts:
-        """Return the parent of each element, -1 for the root."""
+        """The parent of each element, -1 for the root."""
         return np.array(self.elements.parent, dtype=np.int64)
 
     @cached_property
     def stop(self) -> Counts:
-        """Return the end of each element's range of descendants."""
+        """The end of each element's range of descendants."""
         return np.array(self.elements.stop, dtype=np.int64)
 
     @cached_property
     def element(self) -> Counts:
-        """Return the innermost element around each block."""
+        """The innermost element around each block."""
         return np.maximum(np.array([block.element for block in self.blocks], dtype=np.int64), 0)
 
     @cached_property
     def depth(self) -> Counts:
-        """Return the number of elements around each block."""
+        """Number of elements around the block."""
         return np.array([len(block.containers) for block in self.blocks], dtype=np.int64)
 
     @cached_property
     def hidden(self) -> Flags:
+        """1 if the block is hidden by the hidden attribute, aria-hidden or an inline display:none."""
         return np.array([block.hidden for block in self.blocks], dtype=bool)
 
     @cached_property
     def block_range(self) -> tuple[Counts, Counts]:
-        """Return each element's first block and the end of its range. Only whole blocks are included."""
+        """Each element's first block and the end of its range. Only whole blocks are included."""
         first = np.array(self.elements.first_block, dtype=np.int64)
         stop = np.array(self.elements.stop_block, dtype=np.int64)
         if self.count:
@@ -90,7 +91,7 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def styles(self) -> list[str]:
-        """Return each element's style attribute, in lower case and without white space."""
+        """Each element's style attribute, in lower case and without white space."""
         return ["".join(attributes.get("style", "").lower().split()) for attributes in self.elements.attributes]
 
     # Tags.
@@ -151,7 +152,7 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def _tags_around(self) -> Flags:
-        """Return which blocks are inside each of the page's first 64 tags, one row per tag.
+        """Which blocks are inside each of the page's first 64 tags, one row per tag.
 
         Every element has an integer with one bit per tag. Each round adds the bits of an ancestor and
         doubles the distance to it: after one round an element has the bits of its parent, after two
@@ -174,7 +175,7 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def _passed_tags(self) -> tuple[Counts, Counts]:
-        """Return the tags between blocks, and the block after each."""
+        """The tags between blocks, and the block after each."""
         block = np.repeat(np.arange(self.count), [len(block.distance) for block in self.blocks])
         numbers = self._tag_numbers | {f"/{tag}": number for tag, number in self._tag_numbers.items()}
         tags = chain.from_iterable([block.distance for block in self.blocks])
@@ -189,7 +190,7 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def _pieces(self) -> tuple[Counts, Counts, Counts]:
-        """Return the block of each piece, the offset of its first character in the page, and its element."""
+        """The block of each piece, the offset of its first character in the page, and its element."""
         block = np.repeat(np.arange(self.count), [len(block.pieces) for block in self.blocks])
         starts = [piece.start for block in self.blocks for piece in block.pieces]
         elements = [piece.element for block in self.blocks for piece in block.pieces]
@@ -224,7 +225,7 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def bold_share(self) -> Floats:
-        """Return the share of characters that are bold or in a heading."""
+        """Share of the block's characters in elements of class-bold or class-header."""
         is_bold = self._pieces_in(self.tags_of("class-bold") | self.tags_of("class-header"))
         return self._characters_of_pieces(is_bold) / np.maximum(self.lengths, 1)
 
@@ -243,7 +244,7 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def ancestors(self) -> Counts:
-        """Return each block's element and its ancestors, one row per level."""
+        """Each block's element and its ancestors, one row per level."""
         rows = [self.element]
         for _ in range(FARTHEST):
             rows.append(self._parent_or_self[rows[-1]])
@@ -257,25 +258,25 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def ancestor_blocks(self) -> tuple[Counts, Counts]:
-        """Return the block ranges of each block's ancestors up to `HIGHEST`, one row per level."""
+        """The block ranges of each block's ancestors up to `HIGHEST`, one row per level."""
         first, stop = self.block_range
         elements = self.ancestors[: HIGHEST + 1]
         return np.take(first, elements), np.take(stop, elements)
 
     @cached_property
     def ancestor_sums(self) -> Sums:
-        """Return the totals of each block's ancestors, one row per level."""
+        """The totals of each block's ancestors, one row per level."""
         return self._sums(*self.ancestor_blocks)
 
     @cached_property
     def ancestor_children(self) -> Counts:
-        """Return the number of child elements of each block's ancestors, one row per level."""
+        """The number of child elements of each block's ancestors, one row per level."""
         children = np.bincount(self.parent[self.parent >= 0], minlength=len(self.parent))
         return np.take(children, self.ancestors[: HIGHEST + 1])
 
     @cached_property
     def window_sums(self) -> Sums:
-        """Return the totals of the blocks around each block, one row per size in `REACHES`."""
+        """The totals of the blocks around each block, one row per size in `REACHES`."""
         return self._sums(*windows(self.count, REACHES))
 
     def _sums(self, first: Counts, stop: Counts) -> Sums:
@@ -288,17 +289,17 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def words_before(self) -> Floats:
-        """Return the number of words in the page before each block."""
+        """Number of words in the page before the block."""
         return self._running_words[0][:-1]
 
     @cached_property
     def words_after(self) -> Floats:
-        """Return the number of words in the page after each block."""
+        """Number of words in the page after the block."""
         return self.words.sum() - self._running_words[0][1:]
 
     @cached_property
     def position(self) -> Floats:
-        """Return the position of each block in the page, from 0 for the first block to 1 for the last."""
+        """Position of the block in the page, from 0 for the first block to 1 for the last."""
         return np.arange(self.count) / max(self.count - 1, 1)
 
     @cached_property

@@ -48,12 +48,12 @@ class TextColumns:
 
     @cached_property
     def beginnings(self) -> list[str]:
-        """Return the first `PATTERN_REACH` characters of each block."""
+        """The first `PATTERN_REACH` characters of each block."""
         return [text[:PATTERN_REACH] for text in self.texts]
 
     @cached_property
     def lengths(self) -> Counts:
-        """Return the number of characters per block."""
+        """Number of characters in the block."""
         return np.array([len(text) for text in self.texts], dtype=np.int64)
 
     # Characters. A line break follows each block.
@@ -72,7 +72,7 @@ class TextColumns:
 
     @cached_property
     def _starts(self) -> Counts:
-        """Return the offset of each block's first character."""
+        """The offset of each block's first character."""
         return np.cumsum(self.lengths + 1) - self.lengths - 1
 
     @cached_property
@@ -110,7 +110,7 @@ class TextColumns:
 
     @cached_property
     def white(self) -> Counts:
-        """Return the number of white-space characters per block."""
+        """The number of white-space characters per block."""
         return self._per_block(self._has(unicode.SPACE)) - 1  # the line break after the block
 
     @cached_property
@@ -141,17 +141,17 @@ class TextColumns:
 
     @cached_property
     def words(self) -> Floats:
-        """Return the number of words per block. Two letters of a script without spaces count as a word."""
+        """Number of words in the block, in any script."""
         return self._per_block(self._word_starts, np.float64)
 
     @cached_property
     def all_words(self) -> float:
-        """Return the number of words in the page, or 1 if it has none."""
+        """The number of words in the page, or 1 if it has none."""
         return max(float(self.words.sum()), 1.0)
 
     @cached_property
     def capitalised_share(self) -> Floats:
-        """Return the share of words that start with a capital letter."""
+        """Share of the block's words that start with a capital letter."""
         starts = (self._word_starts == 1) & self._has(unicode.UPPER)
         return self._per_block(starts) / np.maximum(self.words, 1)
 
@@ -182,8 +182,8 @@ class TextColumns:
 
     @cached_property
     def sentences(self) -> Counts:
-        """Count sentence ends: runs of ``. ! ?`` that are not followed by a letter or digit."""
-        ends = self._has(unicode.END)
+        """Number of sentence ends in the block."""
+        ends = self._has(unicode.END)  # the last of a run of signs counts
         next_flags = np.append(self._flags[1:], 0)
         continues = (next_flags & (unicode.LETTER | unicode.DIGIT | unicode.END)) != 0
         # In scripts without spaces, a full stop may be followed by a letter.
@@ -192,20 +192,20 @@ class TextColumns:
 
     @cached_property
     def begins_sentence(self) -> Flags:
-        """Return whether the first letter or digit of each block is not in lower case."""
+        """1 if the block's first letter or digit is not in lower case."""
         first = self._first_of(self._has(unicode.LETTER | unicode.DIGIT))
         return (first >= 0) & ((self._flags[np.maximum(first, 0)] & unicode.LOWER) == 0)
 
     @cached_property
     def ends_sentence(self) -> Flags:
-        """Return whether each block ends a sentence. Closing quotes and brackets are ignored."""
+        """1 if the block ends a sentence. Closing quotes and brackets are ignored."""
         return np.array([text.rstrip(unicode.CLOSING)[-1:] in unicode.ENDS for text in self.texts], dtype=bool)
 
     # Duplicates.
 
     @cached_property
     def _letter_group(self) -> Counts:
-        """Return a group number for each block. Blocks with the same letters have the same number."""
+        """A group number for each block. Blocks with the same letters have the same number."""
         letters = self._codes[self._has(unicode.LETTER)].tobytes()
         stops = np.cumsum(self.letters) * self._codes.itemsize
         groups: dict[bytes, int] = {}
@@ -214,11 +214,11 @@ class TextColumns:
 
     @cached_property
     def duplicates(self) -> Counts:
-        """Count the blocks with the same letters, including the block itself. Blocks without letters have 0."""
+        """Number of blocks with the same letters, including this block. Blocks without letters have 0."""
         return np.where(self.letters > 0, np.bincount(self._letter_group)[self._letter_group], 0)
 
     @cached_property
     def first_duplicate(self) -> Flags:
-        """Return whether each block is the first of several with the same letters."""
+        """1 if the block is the first of several blocks with the same letters."""
         _, first = np.unique(self._letter_group, return_index=True)
         return (self.duplicates > 1) & np.isin(np.arange(self.count), first)

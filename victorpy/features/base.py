@@ -6,8 +6,9 @@ import hashlib
 import inspect
 import re
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,13 @@ def feature(name: str, family: str = "") -> Callable[[Function], Function]:
         return function
 
     return register
+
+
+def column_features(family: str, columns: Mapping[str, str]) -> None:
+    """Register columns of a page as features, by the name of each feature. The columns' docstrings describe them."""
+    for name, column in columns.items():
+        description = " ".join((inspect.getdoc(getattr(Columns, column)) or "").split())
+        FEATURES.add(name, Feature(name, family, description, attrgetter(column)))
 
 
 def block_feature(name: str, family: str = "own") -> Callable[[Function], Function]:

@@ -7,7 +7,19 @@ import re
 import numpy as np
 
 from victorpy.columns import Column, Columns
-from victorpy.features.base import feature
+from victorpy.features.base import column_features, feature
+
+column_features(
+    "content",
+    {
+        "sentence.count": "sentences",
+        "sentence-begin": "begins_sentence",
+        "sentence-end": "ends_sentence",
+        "first-duplicate": "first_duplicate",
+        "duplicate-count": "duplicates",
+        "letter-surprise": "letter_surprise",
+    },
+)
 
 
 @feature("char.{alpha,num,punct,white,other}-abs")
@@ -34,40 +46,10 @@ def token_share(page: Columns, kind: str) -> Column:
     return page.tokens[kind] / np.maximum(sum(page.tokens.values()), 1)
 
 
-@feature("sentence.count")
-def sentences(page: Columns) -> Column:
-    """Number of sentence ends in the block."""
-    return page.sentences
-
-
 @feature("sentence.avg-length")
 def sentence_length(page: Columns) -> Column:
     """Average number of words per sentence."""
     return page.words / np.maximum(page.sentences, 1)
-
-
-@feature("sentence-begin")
-def begins_sentence(page: Columns) -> Column:
-    """1 if the block's first letter or digit is not in lower case."""
-    return page.begins_sentence
-
-
-@feature("sentence-end")
-def ends_sentence(page: Columns) -> Column:
-    """1 if the block ends a sentence. Closing quotes and brackets are ignored."""
-    return page.ends_sentence
-
-
-@feature("first-duplicate")
-def first_duplicate(page: Columns) -> Column:
-    """1 if the block is the first of several blocks with the same letters."""
-    return page.first_duplicate
-
-
-@feature("duplicate-count")
-def duplicates(page: Columns) -> Column:
-    """Number of blocks with the same letters, including this block. Blocks without letters have 0."""
-    return page.duplicates
 
 
 @feature("regexp.*")
@@ -102,12 +84,3 @@ def repeated_before(page: Columns, length: str) -> Column:
 def repeated_after(page: Columns, length: str) -> Column:
     """Share of the block's words (1) or sequences of three words (3) that later blocks contain."""
     return page.repeated(int(length))[1]
-
-
-@feature("letter-surprise")
-def letter_surprise(page: Columns) -> Column:
-    """Average number of bits to predict a letter from the previous letter, as in the other blocks of the page.
-
-    Text in another language and gibberish have high values.
-    """
-    return page.letter_surprise

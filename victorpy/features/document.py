@@ -5,13 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from victorpy.columns import Column, Columns
-from victorpy.features.base import feature
+from victorpy.features.base import column_features, feature
 
-
-@feature("position")
-def position(page: Columns) -> Column:
-    """Position of the block in the page, from 0 for the first block to 1 for the last."""
-    return page.position
+column_features("document", {"position": "position"})
 
 
 @feature("document.word-count")

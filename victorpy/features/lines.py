@@ -6,58 +6,29 @@ import numpy as np
 
 from victorpy.base import unicode
 from victorpy.columns import Column, Columns
-from victorpy.features.base import feature
+from victorpy.features.base import column_features, feature
 
 _SHORT = 5  # words; a block with fewer is short
 _BEGINNINGS = {"digit": unicode.DIGIT, "lower": unicode.LOWER, "sign": unicode.PUNCTUATION}
 
-
-@feature("characters")
-def characters(page: Columns) -> Column:
-    """Number of characters in the block."""
-    return page.lengths
-
-
-@feature("run.blocks")
-def run_blocks(page: Columns) -> Column:
-    """Number of blocks in the run: consecutive blocks in one element, separated by line breaks only."""
-    return page.run_blocks
-
-
-@feature("run.place")
-def run_place(page: Columns) -> Column:
-    """Number of blocks before this block in its run."""
-    return page.run_place
-
-
-@feature("run.longest")
-def run_longest(page: Columns) -> Column:
-    """Number of characters of the longest block in the run, which is the width of wrapped text."""
-    return page.run_longest
-
-
-@feature("run.mean")
-def run_mean(page: Columns) -> Column:
-    """Average number of characters per block in the run."""
-    return page.run_mean
+column_features(
+    "lines",
+    {
+        "characters": "lengths",
+        "run.blocks": "run_blocks",
+        "run.place": "run_place",
+        "run.longest": "run_longest",
+        "run.mean": "run_mean",
+        "bold-share": "bold_share",
+        "capitalised-share": "capitalised_share",
+    },
+)
 
 
 @feature("run.filled")
 def run_filled(page: Columns) -> Column:
     """Length of the block relative to the longest block in the run."""
     return page.lengths / np.maximum(page.run_longest, 1)
-
-
-@feature("bold-share")
-def bold_share(page: Columns) -> Column:
-    """Share of the block's characters in elements of class-bold or class-header."""
-    return page.bold_share
-
-
-@feature("capitalised-share")
-def capitalised_share(page: Columns) -> Column:
-    """Share of the block's words that start with a capital letter."""
-    return page.capitalised_share
 
 
 @feature("begins-with.{digit,lower,sign}")

@@ -8,25 +8,25 @@ import numpy as np
 
 from victorpy.columns import Column, Columns
 from victorpy.columns.elements import REACHES
-from victorpy.features.base import feature
+from victorpy.features.base import column_features, feature
 
-
-@feature("hidden")
-def hidden(page: Columns) -> Column:
-    """1 if the block is hidden by the hidden attribute, aria-hidden or an inline display:none."""
-    return page.hidden
+column_features(
+    "neighbourhood",
+    {
+        "hidden": "hidden",
+        "words": "words",
+        "depth": "depth",
+        "words-before": "words_before",
+        "words-after": "words_after",
+        "title-share": "title_share",
+    },
+)
 
 
 @feature("char.upper-rel")
 def capital_share(page: Columns) -> Column:
     """Share of capitals among the block's letters."""
     return page.capitals / np.maximum(page.letters, 1)
-
-
-@feature("words")
-def words(page: Columns) -> Column:
-    """Number of words in the block, in any script."""
-    return page.words
 
 
 @feature("link-share")
@@ -92,12 +92,6 @@ def window_link_share(page: Columns, reach: str) -> Column:
     return page.window_sums.link_share[REACHES.index(int(reach))]
 
 
-@feature("depth")
-def depth(page: Columns) -> Column:
-    """Number of elements around the block."""
-    return page.depth
-
-
 @feature("look.blocks")
 def look_blocks(page: Columns) -> Column:
     """Number of blocks that look like this block: their elements and the parents have the same names."""
@@ -146,28 +140,10 @@ def _same_as_previous(column: Column) -> Column:
     return same
 
 
-@feature("words-before")
-def words_before(page: Columns) -> Column:
-    """Number of words in the page before the block."""
-    return page.words_before
-
-
-@feature("words-after")
-def words_after(page: Columns) -> Column:
-    """Number of words in the page after the block."""
-    return page.words_after
-
-
 @feature("words-before-share")
 def words_before_share(page: Columns) -> Column:
     """Share of the page's words before the block."""
     return page.words_before / page.all_words
-
-
-@feature("title-share")
-def title_share(page: Columns) -> Column:
-    """Share of the block's words that are in the page title."""
-    return page.title_share
 
 
 @feature("headline-distance")

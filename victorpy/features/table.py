@@ -93,7 +93,7 @@ class _Recorder:
 
 def _record(feature: Feature, name: str, config: Config) -> _Read | None:
     """Return what a feature of victorpy reads, or None if it does more than that."""
-    if not feature.function.__module__.startswith("victorpy.features."):
+    if not feature.function.__module__.startswith(("victorpy.features.", "operator")):
         return None
     try:
         read = feature.column(_Recorder(config), name)  # type: ignore[arg-type]
