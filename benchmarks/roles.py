@@ -28,7 +28,7 @@ from victorpy import Cleaner, CleanPage, Parts
 from victorpy.base.score import Score
 from victorpy.base.words import aligned_words
 from victorpy.document import Role
-from victorpy.model.labeller import ModelLabeller
+from victorpy.model.labeller import role_trees_of
 from victorpy.model.parts import AS_LABELLED, DEFAULT_PARTS, choose_parts, drop_by_default
 from victorpy.research.datasets import GoldPage, parse_data, read_dataset, set_name
 
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--model", default="default")
     arguments = parser.parse_args()
     cleaner = Cleaner.load(arguments.model)
-    trees = cleaner.labeller.role_trees if isinstance(cleaner.labeller, ModelLabeller) else None
+    trees = role_trees_of(cleaner.labeller)
     counts: dict[tuple[str, Role], list[int]] = defaultdict(lambda: [0, 0, 0])  # right, found, gold
     scores: dict[str, dict[str, list[float]]] = {}
     for spec in arguments.data:

@@ -15,11 +15,12 @@ from victorpy.base.language import MOST_DETECTED, language_of
 from victorpy.base.memory import trim_memory
 from victorpy.base.variables import FAVORS
 from victorpy.config import USES, Config
-from victorpy.document import Document, Metadata, Role
+from victorpy.document import Document, Metadata
 from victorpy.errors import ConfigError, suggest
-from victorpy.labellers.base import Features, Labeller, Labels
-from victorpy.model.labeller import ModelLabeller
+from victorpy.labellers.base import Labeller, Labels
+from victorpy.model.labeller import ModelLabeller, role_trees_of
 from victorpy.model.parts import DEFAULT_PARTS, Parts, choose_parts, drop_by_default
+from victorpy.model.roles import assign_roles
 from victorpy.model.store import DEFAULT, load_model
 from victorpy.outputs.base import CleanPage, Output, find_output
 from victorpy.page.decode import decode
@@ -216,34 +217,17 @@ class Cleaner:
         document, about, markup = _read(
             page, self.config, url, content_type, source, metadata=metadata, layout=layout, annotation=annotation
         )
-        labeller = self.labeller
         is_large = len(document.texts) > MOST_BLOCKS
         if is_large:
             trim_memory()  # of the tree
-        block_features: Features = ()
-        columns = None
-        if features:
-            labelling, block_features = labeller.label_with_features(document)
-        else:
-            labelling, columns = labeller.label_with_columns(document)
-        trees = labeller.role_trees if isinstance(labeller, ModelLabeller) else None
-        block_roles: tuple[Role, ...] = ()
-        if roles or "roles" in parts.included:
-            from victorpy.model.roles import assign_roles  # only on request
-
-            block_roles = assign_roles(document, labelling.labels, columns, trees)
+        labelling, shown, columns = self.labeller.examine(document, features)
         if labelling.warnings:
             document = replace(document, losses=document.losses + labelling.warnings)
-        cleaned = CleanPage.of(
-            document,
-            labelling,
-            features=block_features,
-            metadata=about,
-            layout=markup,
-            by_method=True,
-            roles=block_roles,
-        )
-        if isinstance(labeller, ModelLabeller):
+        trees = role_trees_of(self.labeller)
+        cleaned = CleanPage.of(document, labelling, features=shown, metadata=about, layout=markup, by_method=True)
+        if roles or "roles" in parts.included:
+            cleaned = replace(cleaned, roles=assign_roles(document, labelling.labels, columns, trees))
+        if isinstance(self.labeller, ModelLabeller):
             cleaned = drop_by_default(cleaned, parts, columns, trees)
         cleaned = choose_parts(cleaned, parts, columns, trees)
         if is_large:

@@ -471,7 +471,7 @@ def test_features_come_with_the_labels_from_one_computation(labeller, pages, mon
     expected = labeller.label(document), labeller.features(document)
     counted = []
     monkeypatch.setattr(labeller_module, "Columns", lambda *given: counted.append(given[0]) or Columns(*given))
-    assert labeller.label_with_features(document) == expected
+    assert labeller.examine(document, features=True)[:2] == expected
     assert counted == [document]
 
 

@@ -11,6 +11,7 @@ from victorpy.columns import NEAR, Columns
 from victorpy.document import Role
 from victorpy.model.evidence.threads import posts, profiles
 from victorpy.model.evidence.trees import constant
+from victorpy.model.labeller import role_trees_of
 from victorpy.model.parts import AS_LABELLED
 from victorpy.model.role_patterns import has_headline
 from victorpy.model.role_trees import LEARNED, RECORD_ROLES, ROLES_FILE, RoleTrees, own_inputs, role_inputs
@@ -160,7 +161,7 @@ def test_names_of_comments_that_are_no_forum(name, is_thread):
 
 
 def test_trees_for_comments_do_not_ask_which_blocks_are_kept():
-    trees, page = load_model("default").labeller.role_trees, columns_of(ARTICLE)
+    trees, page = role_trees_of(Cleaner.load().labeller), columns_of(ARTICLE)
     every = np.arange(page.count)
     with_all, with_none = (trees.log_odds(page, is_kept, every, LEARNED) for is_kept in (every >= 0, every < 0))
     independent = {role for role in LEARNED if np.array_equal(with_all[role], with_none[role])}
@@ -236,9 +237,9 @@ def test_trees_are_saved_and_models_without_them_use_rules(tmp_path):
     trees = trees_with(tags=3.0)
     model.labeller.stages_ = replace(model.labeller.stages_, roles=trees)
     save_model(tmp_path / "new", model.labeller, model.config, model.meta["training"])
-    read = load_model(tmp_path / "new").labeller
-    assert read.role_trees.inputs == trees.inputs
-    assert {role: forest.bias.tolist() for role, forest in read.role_trees.forests.items()} == {
+    read = role_trees_of(load_model(tmp_path / "new").labeller)
+    assert read.inputs == trees.inputs
+    assert {role: forest.bias.tolist() for role, forest in read.forests.items()} == {
         role: [3.0 if role == "tags" else -1.0] for role in LEARNED
     }
     for name in load_model("default").meta["files"]:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import islice
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from victorpy.base.registry import Registry
 from victorpy.columns import Columns
@@ -44,6 +44,15 @@ NOISE = 0.75
 
 With a smaller share, the block may be a caption followed by a value.
 """
+
+
+class Examined(NamedTuple):
+    """The labels of a page, and what was computed on the way."""
+
+    labelling: Labelling
+    features: Features = ()
+    columns: Columns | None = None
+    """The columns of the page. None if the method uses none, or if the page was labelled in sections."""
 
 
 class Labeller(ABC):
@@ -81,13 +90,9 @@ class Labeller(ABC):
         """Return the features of every block, or nothing if the method has no features."""
         return ()
 
-    def label_with_features(self, document: Document) -> tuple[Labelling, Features]:
-        """Label the blocks of one page, and return their features."""
-        return self.label(document), self.features(document)
-
-    def label_with_columns(self, document: Document) -> tuple[Labelling, Columns | None]:
-        """Label the blocks of one page, and return its columns if they were computed."""
-        return self.label(document), None
+    def examine(self, document: Document, features: bool = False) -> Examined:
+        """Label the blocks of one page, and return what was computed on the way. Features only if requested."""
+        return Examined(self.label(document), self.features(document) if features else ())
 
     def predict(self, documents: Sequence[Document]) -> list[list[str]]:
         """Return the labels of each page's blocks."""

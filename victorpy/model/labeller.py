@@ -27,7 +27,7 @@ from victorpy.columns import Columns, Floats
 from victorpy.config import Config, load_config
 from victorpy.document import Document, Label, Labelling
 from victorpy.errors import DataError, VictorError
-from victorpy.labellers.base import Features, Labeller, Labels, check_labels, first_pages
+from victorpy.labellers.base import Examined, Features, Labeller, Labels, check_labels, first_pages
 from victorpy.model.crf import Progress
 from victorpy.model.crf.tables import Tables, marginals
 from victorpy.model.decoder import Decoder
@@ -187,11 +187,6 @@ class ModelLabeller(Labeller):
         return changed
 
     @property
-    def role_trees(self) -> RoleTrees | None:
-        """The trees for roles, if the model has any."""
-        return None if self.stages_ is None else self.stages_.roles
-
-    @property
     def wants_site(self) -> bool:
         return self.prepare().wants_site
 
@@ -218,16 +213,27 @@ class ModelLabeller(Labeller):
         return changed
 
     def label(self, document: Document) -> Labelling:
-        return self._label_sections(document)[0]
+        return self.examine(document).labelling
 
-    def label_with_columns(self, document: Document) -> tuple[Labelling, Columns | None]:
-        labelling, _, page = self._label_sections(document)
-        return labelling, page
-
-    def label_with_features(self, document: Document) -> tuple[Labelling, Features]:
-        """Label a page. Of a page that is labelled in sections, only the first section has features."""
-        labelling, codes, _ = self._label_sections(document)
-        return labelling, show_features(codes, self.prepare().encoders)
+    def examine(self, document: Document, features: bool = False) -> Examined:
+        """Label a page section by section, most pages in one. Only the first section has features."""
+        shown: Features = ()
+        labellings, weights = [], []
+        for section in sections(document):
+            labelling, codes, page = self._label(section)
+            if features and not labellings:
+                shown = show_features(codes, self.prepare().encoders)
+            labellings.append(labelling)
+            weights.append(block_weights(page))
+        if len(labellings) == 1:
+            return Examined(labelling, shown, page)
+        labels, shares, content = (
+            tuple(chain.from_iterable(getattr(part, name) for part in labellings))
+            for name in ("labels", "probabilities", "content")
+        )
+        is_kept = np.array([label.is_content for label in labels])
+        confidence = expected_f1(np.array(content), np.concatenate(weights), is_kept)
+        return Examined(Labelling(labels, shares, content, round(confidence, DIGITS)), shown)
 
     def features(self, document: Document) -> Features:
         encoders: list[Encoder] = self.prepare().encoders
@@ -248,29 +254,6 @@ class ModelLabeller(Labeller):
             shares = marginals(crf.states(encode(page, self.prepare().encoders)), crf.transitions)
             pages.append([dict(zip(crf.labels, map(float, row), strict=True)) for row in shares])
         return pages
-
-    def _label_sections(self, document: Document) -> tuple[Labelling, Codes, Columns | None]:
-        """Label a page section by section, most pages in one.
-
-        Return the encoded features of the first section too, and the columns if there is only one section.
-        """
-        labellings, weights = [], []
-        first_codes: Codes | None = None
-        for section in sections(document):
-            labelling, codes, page = self._label(section)
-            labellings.append(labelling)
-            weights.append(block_weights(page))
-            first_codes = codes if first_codes is None else first_codes
-        assert first_codes is not None  # there is at least one section
-        if len(labellings) == 1:
-            return labelling, first_codes, page
-        labels, shares, content = (
-            tuple(chain.from_iterable(getattr(part, name) for part in labellings))
-            for name in ("labels", "probabilities", "content")
-        )
-        is_kept = np.array([label.is_content for label in labels])
-        confidence = expected_f1(np.array(content), np.concatenate(weights), is_kept)
-        return Labelling(labels, shares, content, round(confidence, DIGITS)), first_codes, None
 
     def _label(self, document: Document) -> tuple[Labelling, Codes, Columns]:
         """Pass a page through all stages. Return its labels, the features of the CRF, and its columns."""
@@ -334,6 +317,12 @@ class _Prepared:
             if self.config.get(stage):
                 names = (*names, *load_tree_template(self.config, stage).features)
         return any(name.startswith("site.") for name in names)
+
+
+def role_trees_of(labeller: Labeller) -> RoleTrees | None:
+    """Return the trees for roles of a model that has some."""
+    stages = labeller.stages_ if isinstance(labeller, ModelLabeller) else None
+    return stages and stages.roles
 
 
 def sites_of(documents: Sequence[Document], site_key: str) -> list[str]:

@@ -86,15 +86,8 @@ class CleanPage:
     @classmethod
     def of(cls, document: Document, labelling: Labelling, **values: Any) -> CleanPage:
         """Return a page with a labeller's result. `values` are further fields."""
-        return cls(
-            document,
-            labelling.labels,
-            labelling.probabilities,
-            labelling.content,
-            labelling.confidence,
-            spans=labelling.spans,
-            **values,
-        )
+        result = labelling.labels, labelling.probabilities, labelling.content, labelling.confidence
+        return cls(document, *result, spans=labelling.spans, **values)
 
     def __repr__(self) -> str:
         kept = sum(label.is_content for label in self.labels)

@@ -22,7 +22,7 @@ from victorpy.errors import ConfigError, DataError
 from victorpy.features import find_feature
 from victorpy.labellers.base import Labeller
 from victorpy.methods import find_method
-from victorpy.model.labeller import ModelLabeller
+from victorpy.model.labeller import ModelLabeller, role_trees_of
 from victorpy.model.role_trees import RoleTrees
 from victorpy.model.roles import assign_roles
 from victorpy.research.datasets import VALUE_KINDS
@@ -377,7 +377,7 @@ def evaluate_as_is(
     if values:
         raise DataError(f"{values[0]}: the gold lists values, not texts; use victor compare or victor mine")
     results: dict[int, PageResult] = {}
-    trees = cleaner.labeller.role_trees if isinstance(cleaner.labeller, ModelLabeller) else None
+    trees = role_trees_of(cleaner.labeller)
     sites = 0
     for labellings in label_by_site(cleaner.labeller, pages, plan):
         results |= {index: score_page(pages[index], label, trees=trees) for index, label in labellings.items()}
