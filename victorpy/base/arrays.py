@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import io
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numpy.lib import format as npy
 
+from victorpy.base.digests import MOST_BYTES
+from victorpy.base.files import read_bounded
+
 LARGEST = 1e6
 """Largest absolute value of a weight. Larger weights make probabilities that are not numbers."""
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+def open_arrays(path: Path) -> io.BytesIO:
+    """Read a file of a model, whose arrays `read_array` returns one by one."""
+    return io.BytesIO(read_bounded(path, MOST_BYTES))
 
 
 def read_array(file: io.BytesIO, what: str) -> npt.NDArray[Any]:

@@ -218,7 +218,8 @@ class ModelLabeller(Labeller):
     def examine(self, document: Document, features: bool = False) -> Examined:
         """Label a page section by section, most pages in one. Only the first section has features."""
         shown: Features = ()
-        labellings, weights = [], []
+        labellings: list[Labelling] = []
+        weights = []
         for section in sections(document):
             labelling, codes, page = self._label(section)
             if features and not labellings:
@@ -322,7 +323,7 @@ class _Prepared:
 def role_trees_of(labeller: Labeller) -> RoleTrees | None:
     """Return the trees for roles of a model that has some."""
     stages = labeller.stages_ if isinstance(labeller, ModelLabeller) else None
-    return stages and stages.roles
+    return stages.roles if stages else None
 
 
 def sites_of(documents: Sequence[Document], site_key: str) -> list[str]:

@@ -8,7 +8,6 @@ log-odds of the trees for content are no inputs, so a model with new trees for c
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from victorpy.base.arrays import read_array
-from victorpy.base.digests import MOST_BYTES
-from victorpy.base.files import read_bounded
+from victorpy.base.arrays import open_arrays, read_array
 from victorpy.columns import NEAR, Column, Columns, Counts, Flags, Floats
 from victorpy.columns.elements import running_total
 from victorpy.config import load_config
@@ -247,7 +244,7 @@ class RoleTrees:
     @classmethod
     def load(cls, directory: Path) -> RoleTrees:
         """Read what `save` wrote. Raises ValueError if the trees are damaged or need other inputs."""
-        file = io.BytesIO(read_bounded(directory / ROLES_FILE, MOST_BYTES))
+        file = open_arrays(directory / ROLES_FILE)
         names, roles = (read_array(file, "names of roles").reshape(-1).tolist() for _ in range(2))
         nothing = Columns(Document((), Elements([], [], [], [], [], [])), load_config("blocks"))
         if names != role_inputs(nothing, np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64), LEARNED)[0]:

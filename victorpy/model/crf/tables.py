@@ -5,7 +5,6 @@ The score of a block is a sum of table rows, found by attribute number.
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victorpy import native
-from victorpy.base.arrays import checked, read_array
-from victorpy.base.digests import MOST_BYTES
-from victorpy.base.files import read_bounded
+from victorpy.base.arrays import checked, open_arrays, read_array
 from victorpy.document import Label
 from victorpy.errors import TemplateError
 from victorpy.model.encode import Codes
@@ -150,7 +147,7 @@ class Tables:
     @classmethod
     def load(cls, path: Path, labels: tuple[str, ...], template: Template) -> Tables:
         """Read what `save` wrote. Raises ValueError if the tables do not fit each other or have impossible values."""
-        file = io.BytesIO(read_bounded(path, MOST_BYTES))
+        file = open_arrays(path)
         numbers, weights, transitions, sizes = (read_array(file, "tables") for _ in range(4))
         one_per_feature, square = (len(template.features),), (len(labels), len(labels))
         fits = numbers.ndim == 1 and weights.shape == (*numbers.shape, len(labels))

@@ -21,9 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from victorpy.base.arrays import checked, read_array
-from victorpy.base.digests import MOST_BYTES
-from victorpy.base.files import read_bounded
+from victorpy.base.arrays import checked, open_arrays, read_array
 from victorpy.columns import Columns, Flags, Floats
 from victorpy.model.evidence.cut import probabilities
 from victorpy.model.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
@@ -126,7 +124,7 @@ class Adaptation:
     @classmethod
     def load(cls, directory: Path, evidence_inputs: int) -> Adaptation:
         """Read what `save` wrote, given the number of inputs of the model's last trees for content."""
-        file = io.BytesIO(read_bounded(directory / TREES_FILE, MOST_BYTES))
+        file = open_arrays(directory / TREES_FILE)
         inputs = evidence_inputs + len(LEXICON_COLUMNS)
         usual, forest = _read_trees(file, inputs)
         has_own = file.tell() < file.getbuffer().nbytes

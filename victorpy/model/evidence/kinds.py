@@ -8,16 +8,13 @@ because text matters; the trees for kinds give all blocks the same weight, becau
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from victorpy.base.arrays import read_array
-from victorpy.base.digests import MOST_BYTES
-from victorpy.base.files import read_bounded
+from victorpy.base.arrays import open_arrays, read_array
 from victorpy.columns import Columns
 from victorpy.config import Config
 from victorpy.document import Label
@@ -55,7 +52,7 @@ class Kinds:
         """Read what `save` wrote, given the number of inputs of the trees for content."""
         inputs = Inputs(config, KINDS)
         count = evidence_inputs + 1 + inputs.count
-        file = io.BytesIO(read_bounded(directory / KINDS_FILE, MOST_BYTES))
+        file = open_arrays(directory / KINDS_FILE)
         names = read_array(file, "kinds")
         labels = tuple(str(Label(label)) for label in names.reshape(-1)[: len(Label)].tolist())
         forest, content = Forest.load(file, count), Forest.load(file, count)

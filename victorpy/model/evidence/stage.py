@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from victorpy.base.digests import MOST_BYTES
-from victorpy.base.files import read_bounded
+from victorpy.base.arrays import open_arrays
 from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.config import Config
 from victorpy.model.evidence.additions import TITLE_SHARE
@@ -98,7 +96,7 @@ class Evidence:
     def load(cls, directory: Path, config: Config) -> Evidence:
         inputs = Inputs(config)
         lexicon = Lexicon.load(directory / LEXICON_FILE)
-        file = io.BytesIO(read_bounded(directory / TREES_FILE, MOST_BYTES))
+        file = open_arrays(directory / TREES_FILE)
         layers = [
             tuple(Forest.load(file, _input_count(inputs, layer)) for _ in learners(config))
             for layer in range(_layer_count(config))
@@ -107,7 +105,7 @@ class Evidence:
             raise ValueError("its trees for content have several classes")
         net = None
         if _net_width(config):
-            file = io.BytesIO(read_bounded(directory / NET_FILE, MOST_BYTES))
+            file = open_arrays(directory / NET_FILE)
             net = Net.load(file, _input_count(inputs, len(layers) - 1))
         return cls(inputs, lexicon, tuple(layers), net)
 
