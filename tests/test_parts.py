@@ -17,7 +17,7 @@ from victorpy.methods import load_method
 from victorpy.model.parts import AS_LABELLED, PARTS, choose_parts, drop_by_default
 from victorpy.outputs import OUTPUTS
 from victorpy.outputs.anno import read_anno
-from victorpy.outputs.markdown import front_matter
+from victorpy.outputs.markdown import yaml_header
 
 TEXT = "It is made by pouring hot water over the cured leaves of the tea bush, and it is drunk all over the world."
 PAGE = f"""<html><head><title>All about tea - Tea shop</title></head><body>
@@ -605,7 +605,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("title", HOSTILE, ids=ascii)
 def test_hostile_titles_are_quoted(title):
-    written = front_matter({"title": title})
+    written = yaml_header({"title": title})
     assert written.count("\n") == 4
     assert not re.search("[\x7f-\x9f\u2028\u2029\ud800-\udfff]", written)  # characters that YAML does not allow
     assert read_yaml(written.removeprefix("---\n").removesuffix("---\n\n")) == {

@@ -15,6 +15,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 from urllib.parse import urljoin
 
 _LONGEST_NAME = 80
+HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
+
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 STRIDE = 4_000
@@ -128,6 +130,12 @@ class Block(NamedTuple):
         """Whether the block is a line of a ``<pre>``, where white space matters."""
         return "pre" in self.containers
 
+    def each_piece(self) -> Iterator[tuple[Piece, str]]:
+        """Yield the pieces in order, each with its text."""
+        stops = [*[piece.start for piece in self.pieces[1:]], len(self.text)]
+        for piece, stop in zip(self.pieces, stops, strict=True):
+            yield piece, self.text[piece.start : stop]
+
     def keeping(self, spans: Spans) -> Block:
         """Return the block with only the given stretches of its text. A space replaces dropped text with white space.
 
@@ -137,12 +145,12 @@ class Block(NamedTuple):
         ('Tea is hot.', 'Log in. Bye.')
         """
         text, pieces = "", []
-        piece_stops = [*(piece.start for piece in self.pieces[1:]), len(self.text)]
+        own_pieces = [*self.each_piece()]
         previous_stop = 0
         for start, stop in spans:
             gap = " " if text and any(map(str.isspace, self.text[previous_stop:start])) else ""
-            for piece, piece_stop in zip(self.pieces, piece_stops, strict=True):
-                kept = self.text[max(piece.start, start) : min(piece_stop, stop)]
+            for piece, piece_text in own_pieces:
+                kept = self.text[max(piece.start, start) : min(piece.start + len(piece_text), stop)]
                 if kept:
                     pieces.append(piece._replace(start=len(text)))
                     text += gap + kept

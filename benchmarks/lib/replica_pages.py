@@ -16,7 +16,7 @@ from victorpy.config import load_config
 from victorpy.document import Block, Document
 from victorpy.errors import VictorError
 from victorpy.methods import CONFIG
-from victorpy.page.markup import TagWriter, escape, pieces
+from victorpy.page.markup import TagWriter, escape
 from victorpy.research.gold import LabelledPage, label_page
 
 SEED = 8
@@ -112,7 +112,8 @@ def page_with(content: str, template: LabelledPage) -> str:
     parts = []
     place = max(_content(template), key=word_count)  # not the first: that may be a stray match in a menu
     for block, label in zip(template.document.blocks, template.labels, strict=True):
-        for number, (tags, text) in enumerate(pieces(block)):
+        for number, (piece, text) in enumerate(block.each_piece()):
+            tags = piece.distance
             if block is place and not number:
                 cut = _innermost_holder(tags)
                 parts += [writer.write(tags[:cut]), content, writer.write(tags[cut:])]
@@ -140,7 +141,7 @@ def fragment(page: LabelledPage) -> str:
     open_now: list[int] = list(path)
     parts = []
     for block in content:
-        for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
+        for piece, text in block.each_piece():
             wanted = _path(page.document, piece.element)
             shared = max(_shared(open_now, wanted), outside)
             parts += [f"</{elements.tag[element]}>" for element in reversed(open_now[shared:])]

@@ -12,8 +12,7 @@ from victorpy.base.words import aligned_words
 from victorpy.cleaner import read_document
 from victorpy.config import Config
 from victorpy.description.metadata.dates import read_date
-from victorpy.document import Document, Role
-from victorpy.outputs.base import HEADINGS
+from victorpy.document import HEADINGS, Document, Role
 from victorpy.page.decode import decode
 from victorpy.research.align import Gold, align
 from victorpy.research.datasets import GoldPage

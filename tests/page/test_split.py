@@ -17,7 +17,6 @@ import pytest
 
 from victorpy import Block, Config, Document, load_config, read_document
 from victorpy.columns import Columns
-from victorpy.page.markup import pieces
 
 PAGES = Path(__file__).parents[1] / "cases" / "pages"
 CASES = sorted(path.parent for path in PAGES.glob("*/blocks.txt"))
@@ -29,7 +28,7 @@ def render(document: Document) -> str:
     page = Columns(document, load_config("default"))
     for block in document.blocks:
         lines.append(f"{block.index} {' '.join(block.containers)}{special(block, page)}")
-        lines += [f"    {' '.join([*tags, quoted(text)])}" for tags, text in pieces(block)]
+        lines += [f"    {' '.join([*piece.distance, quoted(text)])}" for piece, text in block.each_piece()]
     return "\n".join([*lines, f"end {' '.join(document.trailing)}"]) + "\n"
 
 

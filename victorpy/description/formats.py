@@ -13,7 +13,7 @@ from victorpy.description.terms import check_packages
 from victorpy.outputs import CleanPage
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.outputs.csv import csv_row
-from victorpy.outputs.markdown import front_matter, render_markdown
+from victorpy.outputs.markdown import render_markdown, yaml_header
 from victorpy.outputs.structure import Structure
 from victorpy.outputs.tables import without_controls
 from victorpy.outputs.xml import CORPUS, Header, write_tei
@@ -67,7 +67,7 @@ def write_json(record: DocView, page: CleanPage) -> str:
 def write_markdown(record: DocView, page: CleanPage) -> str:
     """Write the content as Markdown below the other fields as YAML."""
     about = {name: value for name, value in record.fields().items() if name != "content"}
-    return front_matter(about) + render_markdown(page)
+    return yaml_header(about) + render_markdown(page)
 
 
 def write_csv(record: DocView, page: CleanPage) -> str:

@@ -25,10 +25,10 @@ from typing import NamedTuple
 
 from victorpy.description.tag_tree import CONTAINERS, WEIGHTY, TagTree, Thresholds, Type
 from victorpy.description.terms import terms
+from victorpy.document import HEADINGS
 
 SPREAD = 0.1
 _MOST_EMPHASIS = 2
-_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _DIGITS = 9  # further digits are rounding errors
 _SHORTEST_NUMBER = 3
 
@@ -126,7 +126,7 @@ def _force(tree: TagTree, texts: Sequence[int], words: Sequence[float], link_wor
         for element, text in last_text.items()
         if words[element] > link_words[element] and not tree.page.texts[text].text.endswith(":")
     ]
-    headings = [tag for tag in tags if tag in _HEADINGS]
+    headings = [tag for tag in tags if tag in HEADINGS]
     is_style = len(tags) - len(headings) > _MOST_EMPHASIS
     return sum(WEIGHTY[tag] for tag in (headings if is_style else tags))
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from victorpy.base.registry import Registry
 from victorpy.columns import Columns
 from victorpy.config import Config
-from victorpy.document import Document, Label, Labelling, Spans
+from victorpy.document import HEADINGS, Document, Label, Labelling, Spans
 from victorpy.errors import ConfigError, DataError, VictorError, suggest
 from victorpy.page.markup import begins_segment
 
@@ -202,7 +202,6 @@ def check_labels(document: Document, labels: Sequence[str], allowed: Iterable[st
             raise DataError(f"{page}, block {number}: label {str(label)!r} is not one of {', '.join(names)}")
 
 
-_HEADERS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _ITEMS = frozenset(["li", "dt", "dd"])
 
 
@@ -214,7 +213,7 @@ def label_kept(document: Document, kept: Sequence[bool], spans: Sequence[Spans |
             labels.append(Label.OTHER)
         elif labels and labels[-1].is_content and not begins_segment(block.distance):
             labels.append(Label.CONTINUATION)
-        elif not _HEADERS.isdisjoint(block.containers):
+        elif not HEADINGS.isdisjoint(block.containers):
             labels.append(Label.HEADER)
         else:
             labels.append(Label.PARAGRAPH if _ITEMS.isdisjoint(block.containers) else Label.LIST)

@@ -315,11 +315,10 @@ def _spans_outside(document: Document, hidden: Collection[int], page: CleanPage)
         is_hidden[number] = number in hidden or is_hidden[parent[number]]
 
     def stretches(block: Block) -> Iterator[tuple[int, int]]:
-        stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
         old = (page.spans[block.index] if page.spans else None) or ((0, len(block.text)),)
-        for piece, stop in zip(block.pieces, stops, strict=True):
+        for piece, text in block.each_piece():
             for old_start, old_stop in () if is_hidden[piece.element] else old:
-                start, end = max(piece.start, old_start), min(stop, old_stop)
+                start, end = max(piece.start, old_start), min(piece.start + len(text), old_stop)
                 if block.text[start:end].strip():
                     yield start, end
 

@@ -12,7 +12,7 @@ import numpy as np
 from victorpy.columns import NEAR, Columns, Counts, Flags
 from victorpy.columns.elements import running_total
 from victorpy.config import Config, load_config
-from victorpy.document import Document, Label, Role
+from victorpy.document import HEADINGS, Document, Label, Role
 from victorpy.model.evidence.threads import posts
 from victorpy.model.role_patterns import (
     FORM,
@@ -25,7 +25,6 @@ from victorpy.model.role_patterns import (
     text_marks,
 )
 from victorpy.model.role_trees import PLAIN, RoleTrees, sibling_groups
-from victorpy.outputs.base import HEADINGS
 from victorpy.page.sections import sections
 
 _CLOSE = 3  # levels, or blocks

@@ -25,7 +25,7 @@ from victorpy.config import Cuts
 from victorpy.document import STRIDE, Document, Label, Role
 from victorpy.errors import AnnotationError, suggest
 from victorpy.outputs.base import MAGIC, CleanPage, output
-from victorpy.page.markup import TagWriter, escape, pieces, unescape
+from victorpy.page.markup import TagWriter, escape, unescape
 from victorpy.page.parse import VOID
 from victorpy.page.same_blocks import find_difference
 from victorpy.page.split import Splitter
@@ -71,11 +71,11 @@ class AnnotationWriter:
         self._line_ends = []  # tags and text of every block, and the comments after it
         tag_writer = TagWriter(document)
         for number, block in enumerate(document.each_block(), 1):
-            (tags_before, first_text), *rest = pieces(block)
-            markup = tag_writer.write(tags_before)
+            (first, first_text), *rest = block.each_piece()
             gap = " " if block.spaced and not block.preformatted else ""
-            text = gap + escape(first_text) + "".join(tag_writer.write(tags) + escape(text) for tags, text in rest)
-            self._line_ends.append("\n".join([f"{markup}\t{text}", *comments.get(number, ())]))
+            line = f"{tag_writer.write(first.distance)}\t{gap}{escape(first_text)}"
+            line += "".join(tag_writer.write(piece.distance) + escape(text) for piece, text in rest)
+            self._line_ends.append("\n".join([line, *comments.get(number, ())]))
         last_lines = [
             f"{_END}\t-\t{tag_writer.write(document.trailing)}\t",
             *comments.get(len(self._line_ends) + 1, ()),

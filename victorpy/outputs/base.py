@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote, urljoin
 
-from victorpy.base.parameters import split_names
+from victorpy.base.parameters import parse_settings, split_names
 from victorpy.base.registry import Registry
-from victorpy.document import STRIDE, Block, Document, Label, Labelling, Metadata, Role, Spans
+from victorpy.document import HEADINGS, STRIDE, Block, Document, Label, Labelling, Metadata, Role, Spans
 from victorpy.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ _PERMALINK = re.compile(r"(?<!\S)(?:headerlink|hash-link|head(?:er|ing)-?anchor|
 _BACK_SIGNS = ("↩", "↩\ufe0e", "↩\ufe0f", "⤴", "↑", "^")
 LINK_SIGNS = ("¶", "#", "§", "🔗", *_BACK_SIGNS)
 _EDIT_LINK = re.compile(r"(?<!\S)mw-editsection(?!\S)")
-
-HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
 MAGIC = "%victor-anno 1"
 """First line of an annotation file."""
@@ -121,7 +120,8 @@ class CleanPage:
         return output.alone(self)
 
 
-Renderer = Callable[[CleanPage], str]
+Renderer = Callable[..., str]
+"""Writes a page. Further parameters, with defaults, are those of the format."""
 AnyRenderer = TypeVar("AnyRenderer", bound=Renderer)
 
 
@@ -153,7 +153,9 @@ class Output:
     tabulate: Callable[[CleanPage], tuple[str, dict[str, Any]]] | None = None
     """Returns a page's text and the values of `columns`."""
     configure: Callable[[Sequence[str]], Output] | None = None
-    """Returns the format with other parameters, each given as ``NAME=VALUE``. None if it has no parameters."""
+    """Returns the format with other parameters, each given as ``NAME=VALUE``. None if `render` takes them."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that change if a parameter of `render` is switched on."""
     wants_layout: bool = False
     """Whether the format needs the page's markup."""
     check: Callable[[], None] | None = None
@@ -226,9 +228,14 @@ def _find_one(name: str, settings: Sequence[str]) -> Output:
         output.check()
     if not settings:
         return output
-    if output.configure is None:
+    if output.configure is not None:
+        return output.configure(settings)
+    render_page = partial(output.render, None)  # only the parameters are left
+    if not inspect.signature(render_page).parameters:
         raise ConfigError(f"the format {name!r} has no parameters; remove {', '.join(settings)}")
-    return output.configure(settings)
+    chosen = parse_settings(name, render_page, settings)
+    changes = output.changes if any(chosen.values()) else {}
+    return replace(output, render=partial(output.render, **chosen), **changes)
 
 
 def output(name: str, suffix: str, **options: Any) -> Callable[[AnyRenderer], AnyRenderer]:
@@ -296,7 +303,7 @@ class KeptBlocks:
         if numbers is None:
             other = Label.OTHER
             numbers = [number for number, label in enumerate(page.labels) if label is not other]
-        self._page, self.numbers = page, numbers
+        self.page, self.numbers = page, numbers
 
     def __iter__(self) -> Iterator[LabelledBlock]:
         return self.stretch(0, len(self.numbers))
@@ -307,7 +314,7 @@ class KeptBlocks:
             yield from self._make(start, min(start + STRIDE, stop))
 
     def _make(self, first: int, stop: int) -> list[LabelledBlock]:
-        page, numbers = self._page, self.numbers[first:stop]
+        page, numbers = self.page, self.numbers[first:stop]
         blocks: Sequence[Block] = page.document.select(numbers)
         if page.spans:
             pairs = zip(blocks, [page.spans[number] for number in numbers], strict=True)
@@ -331,11 +338,10 @@ def _without_link_signs(block: Block, document: Document) -> Block:
     if not is_heading and not text.rstrip("]").endswith(LINK_SIGNS) and not text.startswith(("^", "↑", "[")):
         return block
     elements = document.elements
-    stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
     is_only_sign = is_heading and text.strip() in LINK_SIGNS
     spans = []
     is_editor = True
-    for piece, stop in zip(block.pieces, stops, strict=True):
+    for piece, piece_text in block.each_piece():
         link = elements.ancestor(piece.element, ["a"])
         name, href = "", ""
         if link > block.element or (is_only_sign and link >= 0):
@@ -343,13 +349,13 @@ def _without_link_signs(block: Block, document: Document) -> Block:
             name, href = attributes.get("class", ""), attributes.get("href", "")
         around = document.attributes_of(elements.parent[piece.element]).get("class", "")
         names = f"{name} {document.attributes_of(piece.element).get('class', '')} {around}"
-        sign = text[piece.start : stop].strip()
+        sign = piece_text.strip()
         is_own_sign = not any(map(str.isalnum, sign)) if is_heading else sign != "#" and sign.strip("[]") in LINK_SIGNS
         is_sign = "#" in href and (is_own_sign or _PERMALINK.search(name))
         is_edit_link = _EDIT_LINK.search(names) is not None
         is_editor = is_editor and is_edit_link
         if not is_sign and not is_edit_link:
-            spans.append((piece.start, stop))
+            spans.append((piece.start, piece.start + len(piece_text)))
     tidy = block.keeping(tuple(spans)) if len(spans) < len(block.pieces) else block
     if not tidy.text.strip() and not is_editor and not is_only_sign:
         return block

@@ -37,10 +37,6 @@ def start_tag(name: str, attributes: Mapping[str, object]) -> str:
     return f"<{name}{''.join(written)}>"
 
 
-def _nesting(style: str) -> tuple[bool, str]:
-    return style != "code", style  # code is inside other styles
-
-
 class MarkupWriter:
     """Writes the structure of a page as lines of HTML. Subclasses write other languages with tags."""
 
@@ -199,7 +195,7 @@ class MarkupWriter:
                 text = self.picture(run.image) if run.image else html.escape(run.text, quote=False)
                 if run.note:
                     text = self.reference(text, run.note)
-                for style in sorted(run.styles, key=_nesting):
+                for style in sorted(run.styles, key=lambda style: (style != "code", style)):  # code is innermost
                     name = self.styles[style]
                     text = f"<{name}>{text}</{name.partition(' ')[0]}>"
                 texts.append(text)

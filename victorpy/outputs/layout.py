@@ -261,12 +261,12 @@ def _kept_texts(page: CleanPage) -> list[bool | str]:
     kept: list[bool | str] = []
     all_spans = page.spans or (None,) * len(page.labels)
     for block, label, spans in zip(page.document.each_block(), page.labels, all_spans, strict=True):
-        stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
-        for piece, stop in zip(block.pieces, stops, strict=True):
+        for piece, text in block.each_piece():
             if spans is None or not label.is_content:
                 kept.append(label.is_content)
             else:
-                parts = (block.text[max(start, piece.start) : min(end, stop)] for start, end in spans)
+                first, stop = piece.start, piece.start + len(text)
+                parts = (block.text[max(start, first) : min(end, stop)] for start, end in spans)
                 kept.append(html.escape(without_controls(" ".join(filter(None, parts)))))
     return kept
 

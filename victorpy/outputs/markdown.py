@@ -7,14 +7,12 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeGuard
 
-from victorpy.base.parameters import parse_settings
 from victorpy.document import Label
-from victorpy.outputs.base import OUTPUTS, CleanPage, Output, Segment, facts, output
+from victorpy.outputs.base import CleanPage, Segment, facts, output
 from victorpy.outputs.images import Image
 from victorpy.outputs.structure import Place, Places, Run, Structure, count_shared
 from victorpy.outputs.tables import Cell, Table
@@ -45,27 +43,16 @@ _DELIMITERS = {"bold": "**", "italic": "*"}
 _WRAPPED = {"sub": "<sub>{}</sub>", "sup": "<sup>{}</sup>", "strike": "~~{}~~"}  # innermost first
 _CODE = frozenset(["code"])
 _NO_STYLES: frozenset[str] = frozenset()
+_FACTS = ("title", "author", "date", "language", "url", "site_name", "description")  # of the front matter
 
 _Markers = dict[Place, str]
 """The marker at the start of each quotation and list item."""
 
 
-def _configure(settings: Sequence[str]) -> Output:
-    """Return the format, with the facts about the page as front matter if the settings ask for it."""
-
-    def options(front_matter: bool = False) -> bool:
-        return front_matter
-
-    plain = OUTPUTS.get("markdown")
-    if not options(**parse_settings("markdown", options, settings)):
-        return plain
-    return replace(plain, render=lambda page: front_matter(_facts(page)) + render_markdown(page), wants_metadata=True)
-
-
-def front_matter(fields: Mapping[str, Any]) -> str:
+def yaml_header(fields: Mapping[str, Any]) -> str:
     r"""Write fields as YAML between lines of hyphens. Strings are in JSON's syntax, which YAML includes.
 
-    >>> front_matter({"title": 'Tea: "hot" #1\n---'})
+    >>> yaml_header({"title": 'Tea: "hot" #1\n---'})
     '---\ntitle: "Tea: \\"hot\\" #1\\n---"\n---\n\n'
     """
     values = (json.dumps(value, ensure_ascii=False) for value in fields.values())
@@ -73,16 +60,14 @@ def front_matter(fields: Mapping[str, Any]) -> str:
     return "\n".join(["---", *(f"{name}: {value}" for name, value in zip(fields, safe, strict=True)), "---", "", ""])
 
 
-def _facts(page: CleanPage) -> dict[str, Any]:
-    names = ("title", "author", "date", "language", "url", "site_name", "description")
-    fields = {**facts(page, names), "confidence": page.confidence}
-    return {name: value for name, value in fields.items() if value not in {"", None}}
-
-
-@output("markdown", ".md", joins=True, is_titled=True, configure=_configure)
-def render_markdown(page: CleanPage) -> str:
+@output("markdown", ".md", joins=True, is_titled=True, changes={"wants_metadata": True})
+def render_markdown(page: CleanPage, front_matter: bool = False) -> str:
     """Markdown: headings, lists, tables, links, emphasis, code and quotes."""
     structure = Structure.of(page)
+    header = ""
+    if front_matter:
+        about = facts(page, _FACTS) | {"confidence": page.confidence}
+        header = yaml_header({name: value for name, value in about.items() if value not in {"", None}})
     written: list[str] = []
     previous: Places = ()
     markers: _Markers = {}
@@ -120,7 +105,7 @@ def render_markdown(page: CleanPage) -> str:
             text = "\n".join([first + lines[0], *rest])
         written.append(text)
         previous = places
-    return "".join([*written, "\n"]) if written else ""
+    return "".join([header, *written, "\n"]) if written else header
 
 
 def _add_markers(markers: _Markers, previous: Places, places: Places, shared: int) -> None:

@@ -10,7 +10,6 @@ from urllib.parse import unquote, urljoin
 
 from victorpy.document import Document, Elements, Label
 from victorpy.outputs.base import blocks_of
-from victorpy.page.markup import pieces
 
 # Names of classes, ids, roles and relations around references and notes.
 _NOTE_NAME = re.compile(
@@ -175,7 +174,7 @@ def _texts(
     marks = dict.fromkeys(links, "")
     first_blocks: dict[int, int] = {}
     for block in blocks_of(document, [*notes, *links]):
-        for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
+        for piece, text in block.each_piece():
             if piece.element in texts:
                 texts[piece.element] += text
                 first_blocks.setdefault(piece.element, block.index)

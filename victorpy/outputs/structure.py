@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from victorpy.document import STRIDE, Block, Document, Elements, Label, Piece
-from victorpy.outputs.base import HEADINGS, CleanPage, KeptBlocks, Segment, blocks_of, joint, safe_link
+from victorpy.document import HEADINGS, STRIDE, Block, Document, Elements, Label, Piece
+from victorpy.outputs.base import CleanPage, KeptBlocks, Segment, blocks_of, joint, safe_link
 from victorpy.outputs.boxes import box_type, is_title, names_type
 from victorpy.outputs.images import Image, find_captions, find_images
 from victorpy.outputs.notes import NO_NOTES, Notes, find_notes
 from victorpy.outputs.tables import Table, parts
-from victorpy.page.markup import pieces
 
 Part = Segment | Table | Image
 
@@ -325,7 +324,7 @@ class Structure:
                 date = date or attributes.get("datetime", "").strip()
         name = ""
         for block in blocks_of(self.document, [author] if author >= 0 else []):
-            for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
+            for piece, text in block.each_piece():
                 if author <= piece.element < elements.stop[author] and len(name) < _MAX_AUTHOR:
                     name += f" {text}"
         return Place(comment, "comment", mark=" ".join(name.split()), date=date)
@@ -412,9 +411,7 @@ class Structure:
             if previous_block is not None:
                 follows = block.index == previous_block.index + 1 and not is_preformatted
                 space = "\n" if follows and "br" in block.distance else joint(previous_block, block)
-            stops = [*[piece.start for piece in block.pieces[1:]], len(block.text)]
-            for (start, element, _), stop in zip(block.pieces, stops, strict=True):
-                text = block.text[start:stop]
+            for (_, element, _), text in block.each_piece():
                 piece_marks, sample, reference, is_hidden = known.get(element) or self._around(element)
                 if is_hidden:
                     follows_hidden = True
@@ -574,7 +571,7 @@ def _without_inline_notes(found: Iterable[Part], notes: Notes, elements: Element
         taken: dict[int, Block] = {}
         for block in part.blocks:
             text, kept = "", []
-            for piece, (_, piece_text) in zip(block.pieces, pieces(block), strict=True):
+            for piece, piece_text in block.each_piece():
                 note = piece.element
                 while note >= 0 and note not in notes.inline:
                     note = elements.parent[note]

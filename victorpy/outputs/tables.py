@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from victorpy.document import Block, Document, Elements, Label, Piece
-from victorpy.outputs.base import HEADINGS, CleanPage, KeptBlocks, LabelledBlock, Segment, join_blocks
-from victorpy.page.markup import pieces
+from victorpy.document import HEADINGS, Block, Document, Elements, Label, Piece
+from victorpy.outputs.base import CleanPage, KeptBlocks, LabelledBlock, Segment, join_blocks
 
 # A table with <th>, <caption> or <thead> contains data unless a cell is as long as an article.
 _MAX_MARKED_CELL = 2_000
@@ -98,60 +97,65 @@ Part = Segment | Table
 
 
 def parts(page: CleanPage, marks: bool = False) -> Iterator[Part]:
-    """Yield the segments and data tables of a page, without control characters and invisible segments.
-
-    With `marks`, those of notes are in brackets, because plain text would join them to the word before.
-    """
-    kept = KeptBlocks(page)
-    has_tables = page.document.has_tag("table")
-    joined = _join(kept, page, marks) if has_tables else join_blocks(_cleaned(kept, page, marks))
+    """Yield the segments and data tables of a page, without invisible segments. `marks` are as in `TidyBlocks`."""
+    kept = TidyBlocks(page, marks)
+    joined = _join(kept) if page.document.has_tag("table") else join_blocks(kept)
     return (part for part in joined if isinstance(part, Table) or _is_visible(part))
 
 
 def tidy_text(page: CleanPage, number: int) -> str:
     """Return the text of a block as plain text has it."""
-    [(block, _)] = _cleaned(KeptBlocks(page, [number]), page, marks=True)
+    [(block, _)] = TidyBlocks(page, marks=True, numbers=[number])
     return block.text
 
 
-def _cleaned(kept: Iterable[LabelledBlock], page: CleanPage, marks: bool) -> Iterator[LabelledBlock]:
-    """Yield blocks without control characters, and without zero-width characters unless a person labelled them."""
-    document = page.document
-    has_marks = marks and document.has_tag("sup")
+class TidyBlocks(KeptBlocks):
+    """Kept blocks without control characters, and without zero-width characters unless a person labelled the page.
 
-    def in_brackets(text: str, piece: Piece, _: str) -> str:
+    With `marks`, those of notes are in brackets, because plain text would join them to the word before.
+    """
+
+    def __init__(self, page: CleanPage, marks: bool, numbers: Sequence[int] | None = None) -> None:
+        super().__init__(page, numbers)
+        self._has_marks = marks and page.document.has_tag("sup")
+
+    def _make(self, first: int, stop: int) -> list[LabelledBlock]:
+        return [(self._tidy(block), label) for block, label in super()._make(first, stop)]
+
+    def _tidy(self, block: Block) -> Block:
+        if self._has_marks and any("sup" in piece.distance for piece in block.pieces):
+            block = _rewrite(block, self._in_brackets)
+        # Most texts are printable, and a search for other characters would be much slower.
+        return block if block.text.isprintable() else _rewrite(block, self._printable)
+
+    def _in_brackets(self, text: str, piece: Piece, _: str) -> str:
+        document = self.page.document
         is_mark = piece.start and _MARK.fullmatch(text) and document.elements.ancestor(piece.element, ["sup"]) >= 0
         link = document.elements.ancestor(piece.element, ["a"]) if is_mark else -1
         return _MARK.sub(r"\1[\2]\3", text) if "#" in document.attributes_of(link).get("href", "") else text
 
-    def printable(text: str, _: Piece, line_end: str) -> str:
+    def _printable(self, text: str, _: Piece, line_end: str) -> str:
         text = without_controls(text, line_end)
-        return _ZERO_WIDTH.sub("", text) if page.by_method else text
-
-    for block, label in kept:
-        may_have_mark = has_marks and any("sup" in piece.distance for piece in block.pieces)
-        cleaned = _rewrite(block, in_brackets) if may_have_mark else block
-        # Most texts are printable, and a search for other characters would be much slower.
-        yield cleaned if cleaned.text.isprintable() else _rewrite(cleaned, printable), label
+        return _ZERO_WIDTH.sub("", text) if self.page.by_method else text
 
 
-def _join(kept: KeptBlocks, page: CleanPage, marks: bool) -> Iterator[Part]:
+def _join(kept: TidyBlocks) -> Iterator[Part]:
     """Join blocks into segments and data tables."""
     done = 0
-    for table, first, stop in find_tables(kept, page, marks):
-        yield from join_blocks(_stretch(kept, page, marks, done, first))
+    for table, first, stop in find_tables(kept):
+        yield from join_blocks(_stretch(kept, done, first))
         yield table
         done = stop
-    yield from join_blocks(_stretch(kept, page, marks, done, len(kept.numbers)))
+    yield from join_blocks(_stretch(kept, done, len(kept.numbers)))
 
 
-def find_tables(kept: KeptBlocks, page: CleanPage, marks: bool) -> Iterator[tuple[Table, int, int]]:
+def find_tables(kept: TidyBlocks) -> Iterator[tuple[Table, int, int]]:
     """Yield the data tables of a page, each with the range of the kept blocks in its cells."""
-    document, elements = page.document, page.document.elements
+    document, elements = kept.page.document, kept.page.document.elements
     for table, rows, first, stop in _tables(kept.numbers, elements):
         blocks_by_cell: dict[int, list[LabelledBlock]] = {cell: [] for row in rows for cell in row}
         in_cells = []
-        for number, labelled in enumerate(_stretch(kept, page, marks, first, stop), first):
+        for number, labelled in enumerate(_stretch(kept, first, stop), first):
             element = labelled[0].element
             while element > table and element not in blocks_by_cell:
                 element = elements.parent[element]
@@ -171,11 +175,11 @@ def find_tables(kept: KeptBlocks, page: CleanPage, marks: bool) -> Iterator[tupl
             yield _table(table, rows, places, contents, elements), in_cells[0], in_cells[-1] + 1
 
 
-def _stretch(kept: KeptBlocks, page: CleanPage, marks: bool, first: int, stop: int) -> Iterator[LabelledBlock]:
+def _stretch(kept: TidyBlocks, first: int, stop: int) -> Iterator[LabelledBlock]:
     """Yield a range of the kept blocks. Captions become paragraphs, even if they are labelled as headings."""
-    elements = page.document.elements
+    elements = kept.page.document.elements
     previous = -1
-    for block, label in _cleaned(kept.stretch(first, stop), page, marks):
+    for block, label in kept.stretch(first, stop):
         caption = elements.ancestor(block.element, ["caption"]) if "caption" in block.containers else -1
         continues = label is Label.CONTINUATION and caption == previous
         yield block, label if caption < 0 or continues else Label.PARAGRAPH
@@ -379,7 +383,7 @@ def _rewrite(block: Block, rewrite: Callable[[str, Piece, str], str]) -> Block:
     """
     line_end = "\n" if block.preformatted else " "
     texts, moved, start = [], [], 0
-    for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
+    for piece, text in block.each_piece():
         moved.append(piece._replace(start=start))
         texts.append(rewrite(text, piece, line_end))
         start += len(texts[-1])

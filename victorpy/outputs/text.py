@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from functools import partial
 from itertools import repeat
 from typing import Any
 
 from victorpy import native
-from victorpy.base.parameters import parse_settings
 from victorpy.document import Document, Label
 from victorpy.outputs.base import (
     LINK_SIGNS,
-    OUTPUTS,
     CleanPage,
-    KeptBlocks,
-    Output,
     facts,
     json_items,
     output,
@@ -25,7 +20,7 @@ from victorpy.outputs.base import (
     segments,
 )
 from victorpy.outputs.offsets import find_offsets
-from victorpy.outputs.tables import INVISIBLE, find_tables, parts, tidy_text
+from victorpy.outputs.tables import INVISIBLE, TidyBlocks, find_tables, parts, tidy_text
 
 _native = native.load("text")
 _SIGNS = "".join(LINK_SIGNS) + "[]"
@@ -57,10 +52,10 @@ def _native_text(page: CleanPage) -> str | None:
     text: str | None = write(0, count, False)
     if text is not None or not page.document.has_tag("table"):
         return text
-    kept = KeptBlocks(page)
+    kept = TidyBlocks(page, marks=True)
     written: list[str] = []
     done = 0
-    for table, first, stop in find_tables(kept, page, marks=True):
+    for table, first, stop in find_tables(kept):
         written += [write(done, kept.numbers[first], True), table.text]
         done = kept.numbers[stop - 1] + 1
     return "\n\n".join(filter(None, [*written, write(done, count, True)]))
@@ -75,19 +70,7 @@ def render_cleaneval(page: CleanPage) -> str:
     return "\n".join(lines)
 
 
-def _configure(settings: Sequence[str]) -> Output:
-    """Return the format, with the offsets of blocks if the settings ask for them."""
-
-    def options(offsets: bool = False) -> bool:
-        return offsets
-
-    plain = OUTPUTS.get("jsonl")
-    if not options(**parse_settings("jsonl", options, settings)):
-        return plain
-    return replace(plain, wants_layout=True, render=lambda page: render_jsonl(page, offsets=True))
-
-
-@output("jsonl", ".jsonl", joins=True, wants_facts=True, configure=_configure)
+@output("jsonl", ".jsonl", joins=True, wants_facts=True, changes={"wants_layout": True})
 def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
     """One JSON object per page: url, title, author, date, text, confidence, and all blocks with label and path."""
     document = page.document
@@ -95,9 +78,10 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
     all_spans = page.spans or (None,) * len(page.labels)
     roles = page.roles or (None,) * len(page.labels)
     places: Iterable[dict[str, Any]] = repeat({}, len(page.labels))
-    if offsets:
-        found = _offsets(page.layout.source, document) if page.layout else repeat(None, len(page.labels))
-        places = ({"offsets": place} for place in found)
+    if offsets and page.layout:
+        places = ({"offsets": place} for place in find_offsets(page.layout.source, _texts_in_source(document)))
+    elif offsets:
+        places = repeat({"offsets": None}, len(page.labels))
     rows = zip(page.labels, roles, probabilities, document.paths(), places, document.texts, all_spans, strict=True)
     blocks = (
         {"label": str(label)}
@@ -111,10 +95,10 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
     return "".join([_json(record)[:-1], ', "blocks": [', *json_items(blocks), f'], "losses": {losses}}}\n'])
 
 
-def _offsets(source: str, document: Document) -> Iterable[tuple[int, int] | None]:
-    """Return the places of blocks in the decoded page. Those of ``alt`` texts are unknown."""
+def _texts_in_source(document: Document) -> list[str | None]:
+    """Return the text of each block, but None for ``alt`` texts, whose places are unknown."""
     images = {number for number, tag in enumerate(document.elements.tag) if tag == "img"}
-    return find_offsets(source, [None if block.element in images else block.text for block in document.each_block()])
+    return [None if block.element in images else block.text for block in document.each_block()]
 
 
 def _json(value: Any) -> str:

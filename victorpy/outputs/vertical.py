@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
+from functools import partial
 
 from victorpy.base.words import icu_pieces
 from victorpy.document import Label
@@ -14,6 +15,7 @@ from victorpy.outputs.images import Image
 from victorpy.outputs.structure import Structure
 from victorpy.outputs.tables import Table, without_controls
 
+_check_icu = partial(require, ["icu4py"], "docview", "finding words and sentences")
 _ATTRIBUTES = {**{name: name for name in ("url", "title", "author", "date")}, "language": "lang", "site_name": "site"}
 
 
@@ -26,11 +28,7 @@ def render_prevertical(page: CleanPage) -> str:
     return "\n".join([*lines, "</doc>"]) + "\n"
 
 
-def _check() -> None:
-    require(["icu4py"], "docview", "finding words and sentences")
-
-
-@output("vertical", ".vert", joins=True, wants_metadata=True, check=_check)
+@output("vertical", ".vert", joins=True, wants_metadata=True, check=_check_icu)
 def render_vertical(page: CleanPage) -> str:
     """Vertical for Sketch Engine: one word per line, with <doc>, <p> and <s>, and <g/> where there is no space."""
     root = next(iter(page.document.elements.attributes), {})

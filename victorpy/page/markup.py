@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from victorpy.config import load_config
-from victorpy.document import Block, Document
+from victorpy.document import Document
 from victorpy.page.parse import VOID
 from victorpy.page.split import DEEPEST
 
@@ -75,18 +75,11 @@ def to_html(document: Document) -> str:
     writer = TagWriter(document)
     parts = []
     for block in document.each_block():
-        for number, (tags, text) in enumerate(pieces(block)):
-            is_alt_text = tags and tags[-1] == "img"
-            parts += [writer.write(tags), " " if block.spaced and not number and not block.preformatted else ""]
-            parts.append("" if is_alt_text else escape(text))
+        for number, (piece, text) in enumerate(block.each_piece()):
+            gap = " " if block.spaced and not number and not block.preformatted else ""
+            is_alt_text = piece.distance[-1:] == ("img",)
+            parts += [writer.write(piece.distance), gap, "" if is_alt_text else escape(text)]
     return "".join(parts) + writer.write(document.trailing)
-
-
-def pieces(block: Block) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the tags before each piece of a block, and its text."""
-    stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
-    for piece, stop in zip(block.pieces, stops, strict=True):
-        yield piece.distance, block.text[piece.start : stop]
 
 
 def begins_segment(distance: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise, repeat
+from itertools import accumulate, repeat
 from typing import NamedTuple, TypeVar
 
 from victorpy.base.hashes import hash_text
@@ -130,12 +130,10 @@ class PageTree:
 
 
 def _texts(block: Block, tags: Sequence[str], kept: Spans | None) -> Iterator[Text]:
-    starts = [*(piece.start for piece in block.pieces), len(block.text)]
-    for piece, (start, stop) in zip(block.pieces, pairwise(starts), strict=True):
-        element = max(piece.element, 0)
+    for piece, whole in block.each_piece():
+        start, stop, element = piece.start, piece.start + len(whole), max(piece.element, 0)
         spaced = any(map(str.isspace, block.text[start - 1 : start + 1])) if start else block.spaced
-        text = block.text[start:stop].strip()
-        if kept is not None:
-            text = " ".join(block.text[max(start, first) : min(stop, last)].strip() for first, last in kept).strip()
+        spans = ((start, stop),) if kept is None else kept
+        text = " ".join(block.text[max(start, first) : min(stop, last)].strip() for first, last in spans).strip()
         shown = tags[element] != "img" and (kept is None or bool(text))
         yield Text(text, element, block.index, piece.distance, shown, spaced)

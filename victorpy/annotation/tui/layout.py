@@ -12,7 +12,6 @@ from typing import NamedTuple
 from victorpy.annotation.session import DOUBTFUL, Session
 from victorpy.annotation.tui.text import HIT, RIGHT_TO_LEFT, Cell, Row, between, text_of, visible, width_of, wrap
 from victorpy.document import Block, Document, Label
-from victorpy.page.markup import pieces
 
 MOST_SHOWN = 5_000  # maximum number of visible characters of a block
 SECTION_END = "end"  # name of the rule after a section if no other section begins there
@@ -164,7 +163,7 @@ def cells_of(block: Block, document: Document, style: str) -> Row:
     """Return the text of a block, safe for a terminal. Links have their own style."""
     cells: Row = []
     room = MOST_SHOWN
-    for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
+    for piece, text in block.each_piece():
         in_link = document.elements.ancestor(piece.element, ("a",)) >= 0
         cells.append(("link" if in_link else style, visible(text[:room].expandtabs(4))))
         room -= len(text)
