@@ -194,7 +194,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "lines-of-a-pre": lambda count: "<pre>" + "".join(f"w{n}\n" for n in range(count)),
     "a-long-text": lambda count: "<p>first</p><p>" + "tea " * (50 * count) + "</p>",
     "a-long-word": lambda count: "<p>first</p><p>" + "tea" * (80 * count) + "</p>",
-    "tags-without-text": lambda count: "<p>" + "<i></i>" * count + "tea",
+    "tags-without-text": lambda count: "<p>" + "<i></i>" * (3 * count) + "tea",  # more than are kept
 }
 
 
