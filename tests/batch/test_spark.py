@@ -2,10 +2,9 @@
 
 import gzip
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
-
-import re
 
 import pytest
 from support import replicapages
