@@ -76,7 +76,10 @@ def documents_of(page: bytes | str, config_name: str) -> tuple[Document, Documen
 
 def assert_same(ours, twins, name):
     if isinstance(twins, Sums):
-        ours, twins = (ours.words, ours.link_words, ours.blocks), (twins.words, twins.link_words, twins.blocks)
+        names = ("words", "link_words", "blocks", "link_share", "block_words")
+        ours, twins = ([getattr(sums, each) for each in names] for sums in (ours, twins))
+        assert_same(tuple(ours), tuple(twins), name)
+        return
     if isinstance(twins, dict):
         assert ours.keys() == twins.keys(), name
         ours, twins = tuple(ours.values()), tuple(twins.values())

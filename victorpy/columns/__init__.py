@@ -76,6 +76,11 @@ class Columns(ElementColumns):
         is_near[:1] = True
         return self._names_of(np.flatnonzero(is_near).tolist())
 
+    @cached_property
+    def near_names_text(self) -> str:
+        """The near names in lower case, one per line, for searches in all of them."""
+        return "\n".join(self.near_names[0]).lower()
+
     def _names_of(self, elements: Iterable[int]) -> tuple[list[str], Counts]:
         numbers: dict[tuple[str | None, ...], int] = {}
         name_of_element = [0] * len(self.parent)

@@ -111,10 +111,17 @@ class ElementColumns(TextColumns):
 
     def elements_with(self, tags: Collection[str]) -> Counts:
         """Return the indices of the elements with one of the tags."""
-        present = [self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]
-        if len(present) == 1:
-            return np.flatnonzero(self._tag_of_element == present[0])
-        return np.flatnonzero(self._are(self._tag_of_element, tags)) if present else np.zeros(0, dtype=np.int64)
+        elements, starts = self._elements_by_tag
+        numbers = [self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]
+        groups = [elements[starts[number] : starts[number + 1]] for number in numbers]
+        return groups[0] if len(groups) == 1 else np.sort(np.concatenate([elements[:0], *groups]))
+
+    @cached_property
+    def _elements_by_tag(self) -> tuple[Counts, list[int]]:
+        """The elements in the order of their tags, and where the elements of each tag begin."""
+        tags = self._tag_of_element
+        counts = np.bincount(tags, minlength=len(self._tag_numbers))
+        return np.argsort(tags, kind="stable"), [0, *np.cumsum(counts).tolist()]
 
     def elements_count(self, tags: Collection[str]) -> Counts:
         """Return, for every block, the number of the page's elements with one of the tags."""
@@ -144,6 +151,14 @@ class ElementColumns(TextColumns):
             else:
                 self._within[name] = np.logical_or.reduce(self._tags_around[tags])
         return self._within[name]
+
+    def within_any(self, *names: str) -> Flags:
+        """Return which blocks are inside an element with one of these tags or of these classes."""
+        tags = chain.from_iterable(map(self.tags_of, names))
+        rows = [self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]
+        if max(rows, default=0) >= _BITS:
+            return np.logical_or.reduce([self.within(name) for name in names])
+        return np.logical_or.reduce(self._tags_around[rows])
 
     @cached_property
     def _within(self) -> dict[str, Flags]:

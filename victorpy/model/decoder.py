@@ -105,7 +105,7 @@ class Decoder:
         scored = np.flatnonzero(is_scored)
         states = crf.states(codes, scored)
         # Kept blocks cannot be noise, and other blocks cannot be anything else.
-        states[keep[scored, None] == crf.is_noise] -= _NEVER
+        states -= _NEVER * (keep[scored, None] == crf.is_noise)
         by_crf = marginals(states, crf.transitions)[keep[scored]]
         shares = np.zeros((page.count, len(crf.labels)))
         shares[:, crf.noise] = 1 - content

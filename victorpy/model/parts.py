@@ -146,15 +146,17 @@ def drop_by_default(
     drops_bylines = page.confidence is None or page.confidence >= _LEAST_SURE
     bylines: list[int] = []
     comments: list[int] = []
+    all_kept = kept_flags(page.labels)
     first = 0
     for section in columns_of(page.document, columns):
-        is_kept = kept_flags(page.labels[first : first + section.count])
+        is_kept = all_kept[first : first + section.count]
         if drops_bylines:
             bylines += (np.flatnonzero(find_bylines(section, is_kept, is_kept)) + first).tolist()
         if "comments" not in parts.included:
             comments += (np.flatnonzero(find_comments(section, is_kept, is_kept, trees)) + first).tolist()
         first += section.count
-    dropped = {*comments, *_lone_headings(page, {*bylines, *comments})}
+    all_kept[[*bylines, *comments]] = False
+    dropped = {*comments, *_lone_headings(page, np.flatnonzero(all_kept).tolist())}
     if not bylines and not dropped:
         return page
     labels = _relabelled(page.labels, {}, {*bylines, *dropped})
@@ -163,14 +165,13 @@ def drop_by_default(
     return replace(_with_labels(page, _relabelled(page.labels, {}, dropped)), image_labels=labels)
 
 
-def _lone_headings(page: CleanPage, dropped: Collection[int]) -> Iterator[int]:
-    """Yield headings of links and comments that are at the end, or above a heading of the same or a higher level.
+def _lone_headings(page: CleanPage, kept: list[int]) -> Iterator[int]:
+    """Yield kept headings of links and comments that are at the end, or above a heading of the same or a higher level.
 
     At the end, a short text is such a heading whatever its label is, and so is one with a colon if a list was dropped.
     """
     labels, texts = page.labels, page.document.texts
-    header, other = Label.HEADER, Label.OTHER  # reading a member of an enumeration is slow
-    kept = [number for number, label in enumerate(labels) if label is not other and number not in dropped]
+    header = Label.HEADER  # reading a member of an enumeration is slow
     for number, following in pairwise(kept):
         is_lone = labels[number] is header and labels[following] is header
         if is_lone and _LONE_HEADING.match(texts[number]):

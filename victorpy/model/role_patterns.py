@@ -98,8 +98,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 def mentions_comments(page: Columns) -> bool:
     """Whether an element near a block may contain comments. Much faster than `name_levels`."""
-    names = "\n".join(page.near_names[0]).lower()
-    return any(word in names for word in ("comment", "disqus", "talkback", "respond"))
+    return any(word in page.near_names_text for word in ("comment", "disqus", "talkback", "respond"))
 
 
 def text_marks(page: Columns, name: str, blocks: Counts) -> Flags:

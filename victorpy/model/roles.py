@@ -69,7 +69,7 @@ def by_trees(page: Columns, is_kept: Flags, trees: RoleTrees) -> dict[Role, Flag
     # A page with one or two comments has no records. There, names decide about text outside of forms.
     is_named, is_text = find_comments(page, is_kept) & (best <= 0), page.prose > 0
     if is_named.any() and not (found[Role.COMMENT] | (is_named & is_text)).any():  # all comments are short
-        is_heading = np.logical_or.reduce([page.within(tag) for tag in HEADINGS])
+        is_heading = page.within_any(*HEADINGS)
         is_text = (page.words - page.link_words >= _SHORT_COMMENT) & ~is_heading
     found[Role.COMMENT] = _whole_comments(page, found[Role.COMMENT] | (is_named & is_text), is_kept, is_text)
     found[Role.CAPTION] &= _beside_pictures(page)

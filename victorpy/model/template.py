@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ class Reference(NamedTuple):
 Line = tuple[Reference, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Template:
     """The attributes of a block, as combinations of features."""
 
@@ -53,7 +54,7 @@ class Template:
     """Whether pairs of neighbouring labels have weights. Otherwise every block is labelled by itself."""
     text: str = ""
 
-    @property
+    @cached_property
     def reach(self) -> int:
         """Largest distance of a reference, in blocks."""
         return max((abs(reference.offset) for line in self.lines for reference in line), default=0)

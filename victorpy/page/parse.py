@@ -13,7 +13,7 @@ from lxml import etree
 from victorpy import native
 from victorpy.errors import ParseError
 from victorpy.page.formulas import FORMULA_ATTRIBUTES, write_formulas
-from victorpy.page.repairs import clean_listings, mark_media, write_quotation_marks
+from victorpy.page.repairs import RENDERED, clean_listings, mark_media, write_quotation_marks
 
 # libxml2 gives up on a page below 2,048 levels; browsers flatten elements below 512.
 FLATTEN_DEPTH = 512
@@ -125,7 +125,7 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
     if has_formulas:
         write_formulas(root)
     if has_listings:
-        clean_listings(root)
+        clean_listings(root, RENDERED.encode() in utf8)
     if has_media:
         mark_media(root)
     if has_ruby:  # readings above Japanese and Chinese words, which are not part of the text

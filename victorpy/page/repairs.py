@@ -18,6 +18,8 @@ _TOOLS = re.compile(r"(?<!\S)(?:toolbar|code-header|copy|copy-(?:button|btn)|btn
 _LINE = re.compile(r"(?<!\S)(?:line|code-line|token-line|gatsby-highlight-code-line)(?!\S)")
 _LINES = re.compile(r"(?<!\S)(?:linenums|code-lines)(?!\S)")
 _BLOCK_STYLE = re.compile(r"white-space\s*:\s*pre|display\s*:\s*block")
+RENDERED = "syntaxhighlighter"
+"""The beginning of the class of rendered listings."""
 _BUTTONS = frozenset(["button", "clipboard-copy"])
 _MAX_LEVELS = 6
 _DEEPEST_QUOTE = 3  # deeper quotes have no marks, since searching their texts takes long
@@ -30,12 +32,13 @@ _PLAYER = re.compile(
 )
 
 
-def clean_listings(root: etree._Element) -> None:
+def clean_listings(root: etree._Element, has_rendered: bool) -> None:
     """Remove line numbers, gutters and toolbars from listings, and separate their lines.
 
-    Lines in a list and listings that SyntaxHighlighter has rendered become a ``<pre>``.
+    Lines in a list become a ``<pre>``. So do listings that SyntaxHighlighter has rendered, if the page may have some.
     """
-    for rendered in [div for div in root.iter("div") if div.get("class", "").startswith("syntaxhighlighter")]:
+    divs = root.iter("div") if has_rendered else ()
+    for rendered in [div for div in divs if div.get("class", "").startswith(RENDERED)]:
         code = next((cell for cell in rendered.iter("td") if cell.get("class") == "code"), rendered)
         rows = [div for div in code.iter("div") if div.get("class", "").startswith("line ")]
         texts = ["".join(map(str, row.itertext())).rstrip() for row in rows]
@@ -86,12 +89,15 @@ def mark_media(root: etree._Element) -> None:
 
     An image without an address gets that of the first source of its picture.
     """
-    for image in [image for picture in root.iter("picture") for image in picture.iter("img")]:
+    elements = [*root.iter("picture", "iframe", "video", "audio")]
+    for image in [image for picture in elements if picture.tag == "picture" for image in picture.iter("img")]:
         if image.get("src", "data:").startswith("data:") and not any(map(image.get, _SETS)):
             candidates = next(image.iterancestors("picture")).iter("source")
             addresses = (value for node in candidates for name in _SETS if (value := node.get(name)))
             image.set("srcset", xml_text(next(addresses, "")))
-    for element in [*root.iter("iframe", "video", "audio")]:
+    for element in elements:
+        if element.tag == "picture":
+            continue
         sources = [element, *element.iter("source")]
         address = next((value for node in sources for value in (node.get("src"), node.get("data-src")) if value), "")
         if not address or (element.tag == "iframe" and not _PLAYER.match(address)):

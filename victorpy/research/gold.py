@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from victorpy.base.words import aligned_words
 from victorpy.cleaner import read_document
 from victorpy.columns import Columns
@@ -109,7 +107,7 @@ def label_page(page: GoldPage, data: str, config: Config) -> LabelledPage:
     weights = None
     if page.partial:  # what is outside the gold is unknown, unless it belongs to the frame of the page
         columns = Columns(document, config)
-        is_frame = np.logical_or.reduce([columns.within(tag) for tag in _FRAME_TAGS]) & ~columns.within("article")
+        is_frame = columns.within_any(*_FRAME_TAGS) & ~columns.within("article")
         is_used = [label.is_content or frame for label, frame in zip(labels, is_frame, strict=True)]
         weights = tuple(_PARTIAL_WEIGHT * used for used in is_used)
     return LabelledPage(page.name, data, page.site, page.page_type, document, labels, page.gold, weights, roles)

@@ -166,7 +166,7 @@ def introduced_lists(kept: Flags, content: Floats, page: Columns) -> Flags:
             is_list = in_item[gap].all() and content[gap].min() >= _LIST_LEAST
             result[gap] = is_list and not _ELSEWHERE.match(texts[text])
     if result.any():
-        result &= ~np.logical_or.reduce([page.within(tag) for tag in ("nav", "aside", "button", "img")])
+        result &= ~page.within_any("nav", "aside", "button", "img")
     return result
 
 
@@ -183,10 +183,15 @@ def facts_between(kept: Flags, content: Floats, page: Columns, units: Ranges, le
     is_fact[numbers[-1] if len(numbers) else 0 :] = False
     if not (is_fact & ~kept).any():
         return is_fact
-    is_fact &= ~np.logical_or.reduce([page.within(tag) for tag in _NO_FACTS])
-    is_fact &= ~page.within("label") | (content >= _FIELD_LEAST)
+    is_fact &= ~page.within_any(*_NO_FACTS)
+    if page.document.has_tag("label"):
+        is_fact &= ~page.within("label") | (content >= _FIELD_LEAST)
     if is_fact.sum() < _FEWEST_FACTS or has_posts(kept, page):
         return np.zeros(len(kept), dtype=bool)
-    for begin, end in zip(*(edges.tolist() for edges in units), strict=True):
-        is_fact[begin:end] = is_fact[begin:end].mean() >= _FACTS_OF_UNIT
+    facts = running_total(is_fact)
+    begin, end = units
+    inside = facts[end] - facts[begin]
+    for unit in np.flatnonzero((inside > 0) & (inside < end - begin)):
+        blocks = slice(begin[unit], end[unit])
+        is_fact[blocks] = is_fact[blocks].mean() >= _FACTS_OF_UNIT
     return is_fact

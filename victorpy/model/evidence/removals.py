@@ -137,7 +137,7 @@ def headline_copies(kept: Flags, page: Columns) -> Flags:
         near = blocks[max(place - _NEAR_HEADLINE, 0) : place + _NEAR_HEADLINE + 1]
         headline = simple_words(page.texts[number])
         copies[near] = [simple_words(page.texts[other]) == headline for other in near.tolist()]
-        copies &= ~np.logical_or.reduce([page.within(tag) for tag in ("td", "th", "dd", "pre")])
+        copies &= ~page.within_any("td", "th", "dd", "pre")
         copies &= page.ancestor_sums.blocks[0] == 1
         copies[number] = False
     return copies
@@ -148,8 +148,10 @@ def buttons(kept: Flags, page: Columns) -> Flags:
 
     So does text to be copied from a text field, unless the page has no other text.
     """
-    in_field = page.within("textarea")
-    found = kept & in_field & ~in_field[kept].all()
+    found = np.zeros(len(kept), dtype=bool)
+    if page.document.has_tag("textarea"):
+        in_field = page.within("textarea")
+        found = kept & in_field & ~in_field[kept].all()
     candidates = kept & (page.words <= _LONGEST_BUTTON)
     for number in np.flatnonzero(candidates & page.within("button")).tolist():
         found[number] = _COPY.fullmatch(page.texts[number]) is not None
@@ -163,7 +165,8 @@ def buttons(kept: Flags, page: Columns) -> Flags:
     shares = _sharing(set(np.concatenate(around).tolist()), page.document)
     if shares:
         found[links] |= np.isin(around, shares).any(axis=0)
-    found[[number for number in links.tolist() if _JUMP.match(page.texts[number])]] = True
+    several = links[page.words[links] > 1]
+    found[[number for number in several.tolist() if _JUMP.match(page.texts[number])]] = True
     return found
 
 
@@ -181,10 +184,11 @@ def controls(kept: Flags, page: Columns) -> Flags:
             is_lone[number] = not kept[number + 1 : number + 2].any()
     may_be_filter = (page.lengths <= _LONGEST_FILTER) & (page.digits > 0) & (page.punctuation > 1)
     if (kept & may_be_filter).any():
-        filters = [number for number in np.flatnonzero(may_be_filter).tolist() if _FILTER.fullmatch(texts[number])]
+        numbers = np.flatnonzero(may_be_filter).tolist()
+        filters = [number for number in numbers if texts[number][-1] == ")" and _FILTER.fullmatch(texts[number])]
         found[filters] |= kept[filters] & (len(filters) >= _FEWEST_FILTERS)
     if found.any():
-        found &= ~np.logical_or.reduce([page.within(tag) for tag in ("td", "th", "pre", "class-header")])
+        found &= ~page.within_any("td", "th", "pre", "class-header")
     return found | is_lone
 
 
@@ -192,7 +196,7 @@ def consents(kept: Flags, page: Columns) -> Flags:
     """Return the kept blocks of dialogs that ask for consent, for example to cookies, unless they are the page."""
     found = np.zeros(len(kept), dtype=bool)
     names, name_of_element = page.near_names
-    hinted = _lines_with("\n".join(names).lower(), _CONSENT_HINTS) - {0}
+    hinted = _lines_with(page.near_names_text, _CONSENT_HINTS) - {0}
     named = [at for at in hinted if _CONSENT_NAME.search(names[at].lower())]
     if not named:
         return found
