@@ -294,6 +294,17 @@ def training_sets(model: str, sets: Sequence[str]) -> list[str]:
     return [data for data in sets if was_trained_on(model, meta, data)]
 
 
+def count_training_pages(model: str, pages: Iterable[Document]) -> int:
+    """Return how many of the pages, or copies of them, a model or a parent of it is known to have been trained on."""
+    known: set[str] = set()
+    training = read_meta(find_model(model)).get("training")
+    while isinstance(training, dict):
+        known.update(str(training.get("fingerprints", "")).split())
+        parent = None if training.get("chosen") in CONFIGS else training.get("parent")
+        training = parent.get("training") if isinstance(parent, dict) else None
+    return sum(page_fingerprint(page) in known for page in pages)
+
+
 def was_trained_on(model: str, meta: Mapping[str, Any], data: str, pages: Iterable[str] = ()) -> bool | None:
     """Whether a model was trained on a data set or on some of its pages; None if its training data is not recorded.
 
