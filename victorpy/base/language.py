@@ -80,7 +80,9 @@ def _fits(language: str, text: str) -> bool:
     """Whether at most half of the letters of a text belong to scripts that a language does not use."""
     if text.isascii():
         return True
-    scripts = Counter(unicodedata.name(char, "").partition(" ")[0] for char in text if char.isalpha())
+    scripts = Counter[str]()
+    for letter, count in Counter(filter(str.isalpha, text)).items():
+        scripts[unicodedata.name(letter, "").partition(" ")[0]] += count
     foreign = (count for script, count in scripts.items() if language not in _SCRIPTS.get(script, {language}))
     return 2 * sum(foreign) <= scripts.total()
 

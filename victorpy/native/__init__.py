@@ -2,7 +2,7 @@
 
 Each module here has a twin in Python, which is the specification and is used where the core is not built:
 
-    split.pyx      page/split.py: walks a parsed page and cuts it into blocks
+    split.pyx      page/split.py: walks a parsed page and cuts it into blocks; marked elements for description/metadata/
     scan.pyx       page/parse.py and decode.py: checks a page before parsing, and skips what nobody reads
     columns.pyx    columns/: fills the arrays that features are computed from
     features.pyx   features/: features that only pick or divide columns, and their codes for the CRF
