@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from support.randompages import batch
+from support.randompages import batch, label_of
 from support.snapshots import SAMPLES, SMALL, STRUCTURED, check, digest, name_of
 
 from victorpy import Label, Parts
@@ -16,16 +16,6 @@ from victorpy.outputs import OUTPUTS
 PAGES = [*SMALL, *STRUCTURED, *SAMPLES[::6]]
 MORE = ["docview(keywords=3,sentences=2)", "jsonl(offsets=true)", "markdown(front_matter=true)", "text,html"]
 RECORDS = {"docview-csv", "docview-markdown", "docview-tei"}
-ASIDE = {"nav", "footer", "aside", "form", "button"}
-
-
-def label_of(block):
-    tags = set(block.containers)
-    if tags & ASIDE:
-        return Label.OTHER
-    if tags & {"h1", "h2", "h3", "h4", "h5", "h6"}:
-        return Label.HEADER
-    return Label.LIST if "li" in tags else Label.PARAGRAPH
 
 
 @pytest.fixture(scope="module")
