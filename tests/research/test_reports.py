@@ -64,12 +64,10 @@ def described(plot: Plot) -> str:
         for text in axes.texts
     ]
     limits = [np.round(ends, 3).tolist() for ends in (axes.get_xlim(), axes.get_ylim())]
-    head = f"--- {plot.caption}\n{axes.get_xlabel()}, {axes.get_ylabel()}, {limits}, {axes.get_xscale()}, {list(plot.size)}"
+    head = f"--- {plot.caption}\n{axes.get_xlabel()}, {axes.get_ylabel()}, {limits}, {axes.get_xscale()}"
     marks = [
-        f"{name}: {np.round(axis.get_ticklocs(), 3).tolist()}, {[label.get_text() for label in axis.get_ticklabels()]}, "
-        f"{axis.get_ticklabels()[0].get_rotation():g}, {axis.get_ticklabels()[0].get_ha()}"
-        + "".join(sorted({f", grid {to_hex(line.get_color())} {line.get_linewidth():g}" for line in grid_of(axis)}))
-        for name, axis in (("across", axes.xaxis), ("up", axes.yaxis))
+        f"size: {list(plot.size)}",
+        *(f"{name}: {ticks_of(axis)}" for name, axis in (("across", axes.xaxis), ("up", axes.yaxis))),
     ]
     legend = axes.get_legend()
     shown = [text.get_text() for text in legend.get_texts()] if legend else []
@@ -84,8 +82,13 @@ def described(plot: Plot) -> str:
     return "\n".join([head, *marks, *place, *images, *lines, *bars, *dots, *texts, *sorted(arrows), ""])
 
 
-def grid_of(axis: Any) -> list[Any]:
-    return [line for line in axis.get_gridlines() if line.get_visible()]
+def ticks_of(axis: Any) -> str:
+    labels = axis.get_ticklabels()
+    grid = [line for line in axis.get_gridlines() if line.get_visible()]
+    looks = sorted({f", grid {to_hex(line.get_color())} {line.get_linewidth():g}" for line in grid})
+    texts = [label.get_text() for label in labels]
+    places = np.round(axis.get_ticklocs(), 3).tolist()
+    return f"{places}, {texts}, {labels[0].get_rotation():g}, {labels[0].get_ha()}{''.join(looks)}"
 
 
 def written(name: str) -> str:
@@ -127,7 +130,8 @@ def test_plot_is_the_same_drawing_in_every_run() -> None:
     plot = Plot("Tea", (2.0, 1.5), lambda axes: axes.set(xlabel="cups", ylabel="pots"))
     drawing = draw_svg(plot)
     assert drawing == draw_svg(plot)
-    assert drawing.startswith("<svg") and drawing.endswith("</svg>")
+    assert drawing.startswith("<svg")
+    assert drawing.endswith("</svg>")
     assert 'width="144pt" height="108pt"' in drawing  # 72 points are an inch
     assert "metadata" not in drawing
     for look in ("9.5px", "sans-serif", "fill: #3b3f46", "stroke: #c9ced6", ">cups</text>"):

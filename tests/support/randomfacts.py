@@ -223,7 +223,8 @@ class RandomFacts:
         mark, other_mark = self._pick(MARKED), self._pick(MARKED)
         long = "tea " * self._pick([0, 0, 0, 33, 40])
         line = self._pick([
-            *(f"{mark.format(name)} {other_mark.format(date)}", mark.format(name), mark.format(f"{name}, {date}{long}")),
+            *(f"{mark.format(name)} {other_mark.format(date)}", mark.format(name)),
+            mark.format(f"{name}, {date}{long}"),
             *(f"{self._pick(BYS)}<b>{self._pick(PEOPLE)}</b>", mark.format(date), f"{date}{long}", name, long + date),
         ])  # fmt: skip
         return self._pick([*AROUND, "<p>{}</p>", "<div>{}</div>"]).format(line)
@@ -257,8 +258,9 @@ class RandomFacts:
         kind = self._pick(TYPES)
         person = {"@type": "Person", "name": self._pick(PEOPLE)}
         authors = [
-            *(self._pick(PEOPLE), person, [person, self._pick(PEOPLE)], {"@id": "#1"}, {"givenName": "Ann", "familyName": "Lee"}),
-            *({"url": "https://leaf.example/ann"}, {"legalName": "Leaf Ltd"}, 7, True, None, {"name": [], "@value": "Ann Lee"}),
+            *(self._pick(PEOPLE), person, [person, self._pick(PEOPLE)], {"@id": "#1"}, 7, True, None),
+            *({"url": "https://leaf.example/ann"}, {"legalName": "Leaf Ltd"}, {"name": [], "@value": "Ann Lee"}),
+            {"givenName": "Ann", "familyName": "Lee"},
         ]  # fmt: skip
         thing: dict[str, Any] = {
             "@type": self._pick([kind, [kind, self._pick(TYPES)]]),
@@ -298,7 +300,7 @@ class RandomFacts:
                 "<img itemprop=image src=/a.jpg>",
                 "<a itemprop=url href=/b>b</a>",
             ),
-            f"<b itemprop=author itemscope itemtype=http://schema.org/Person><i itemprop=name>{self._pick(PEOPLE)}</i></b>",
+            f"<b itemprop=author itemscope itemtype=/Person><i itemprop=name>{self._pick(PEOPLE)}</i></b>",
             *("<data itemprop=keywords value=tea>x</data>", "<object itemprop=image data=/o.jpg></object>"),
             f"<time itemprop=dateModified datetime={self._pick(DATES)}>then</time>",
         ]
