@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.engines import without_core
 from support.randompages import batch, some_kept
+from support.rulepages import RulePage
 from support.snapshots import check
 
 from victorpy import load_config, read_document
@@ -20,6 +21,12 @@ from victorpy.model.roles import kept_flags
 from victorpy.sites.statistics import SiteStatistics
 
 NUMBERS = (210, 211)
+TEXT = "Tea is made by pouring hot water over the leaves, said the man with the cup of tea on 5 May 2024."
+RECORDS = (
+    f"<p>{TEXT}<div class=comments><div class=c></div><div class=c><p>Ann replied<p>{TEXT}</div><div class=c><br></div>"
+    f"<div class=c1><p>{TEXT}</div><div class=c2></div></div><p>{TEXT}<div class=thread><i></i><i>{TEXT}</i></div>"
+)
+"""Records with empty ones between them."""
 
 
 @pytest.fixture(params=["native", "python"])
@@ -31,7 +38,8 @@ def _engine(request, monkeypatch):
 def read(number):
     """Return the columns of random pages, which of their blocks are kept, and random log-odds."""
     config, found = load_config("default"), []
-    for name, html in batch(number, 6).items():
+    pages = batch(number, 6) | {f"rules {seed}": RulePage(seed).html() for seed in range(10 * number, 10 * number + 6)}
+    for name, html in (pages | {"records": RECORDS}).items():
         page = Columns(read_document(html, config, f"https://tea.example/{name}"), config)
         kept = kept_flags(some_kept(page.document, name))
         noise = np.random.default_rng(number).normal(0, 1, page.count)
