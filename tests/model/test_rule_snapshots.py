@@ -35,8 +35,8 @@ def probabilities(chance, count):
 def test_random_pages(number):
     """The rules are additions: headings_above, headline_above, units_between, introduced_lists, facts_between, posts;
 
-    and removals: hidden_copies, visible_copies, headline_copies, buttons, controls, profiles, consents. Before them come
-    find_units and data_tables, pool_alike, pool_units, best_cut and in_short_pages.
+    and removals: hidden_copies, visible_copies, headline_copies, buttons, controls, profiles, consents. Before them
+    come find_units and data_tables, pool_alike, pool_units, best_cut and in_short_pages.
     """
     config, found = load_config("default"), {name: [] for name in WAYS}
     for seed in range(PAGES * number, PAGES * (number + 1)):
