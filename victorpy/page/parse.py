@@ -232,7 +232,7 @@ def _survey(utf8: bytes, unread: Collection[str], read: frozenset[str] | None, m
     skipped = [tag in unread and _CAN_SKIP for tag in ("script", "style", "svg")]
     may_drop = read is not None and _CAN_SKIP
     may_drop_head = may_drop and "meta" in unread and "link" in unread and not metadata
-    read_data = _data_attributes(read, metadata) if may_drop and read else []
+    read_data = _data_attributes(read, metadata) if read else []
     survey: Survey = _native.survey(utf8, *skipped, may_drop_head, may_drop, read_data, metadata, MOST_ATTRIBUTES)
     return survey
 
@@ -330,7 +330,7 @@ def _lxml_tree(utf8: bytes) -> tuple[etree._Element | None, str]:
     try:
         root = etree.fromstring(utf8, parser)
     except etree.XMLSyntaxError as error:
-        if utf8.strip() and "Document is empty" not in str(error):
+        if "Document is empty" not in str(error):
             raise ParseError(f"the page cannot be parsed: {error}") from error
         return None, ""
     while root is not None and (sibling := root.getnext()) is not None:
