@@ -77,12 +77,12 @@ def test_models_from_few_pages_are_trained_faster(name, setting):
     assert few < many
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Raised instead of training."""
 
 
 def stop(message):
-    raise Stopped(message)
+    raise StoppedError(message)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_models_from_scratch_are_tried_only_if_they_may_win(name, pages, sites, 
     if not starts or is_partial:
         assert trial.from_scratch(name, model_config) is None
     else:
-        with pytest.raises(Stopped, match=f"comparing with {name}"):
+        with pytest.raises(StoppedError, match=f"comparing with {name}"):
             trial.from_scratch(name, model_config)
     assert other_config.cuts.every == model_config.cuts.every or trial.from_scratch(name, other_config) is None
 
