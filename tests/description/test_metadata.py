@@ -17,7 +17,7 @@ from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record
 from victorpy.description.metadata import read_metadata
 from victorpy.description.metadata.dates import find_date, read_date
-from victorpy.description.metadata.page import Page
+from victorpy.description.metadata.page import Page, pieces_of, text_of
 from victorpy.description.metadata.structured import DEEPEST, MOST_ITEMS, MOST_THINGS
 from victorpy.description.metadata.title import Site, is_host
 from victorpy.methods import load_method
@@ -447,3 +447,25 @@ def test_text_that_a_page_shows_has_at_most_300_characters():
     page = Page(parse_whole(f"<b>{'a' * 300}</b><i>{'b' * 301}</i>"))
     assert page.shows("a" * 300)
     assert not page.shows("b" * 301)
+
+
+@pytest.mark.parametrize(
+    ("tag", "is_shown"),
+    [
+        *((tag, True) for tag in ("b", "p", "h2", "textarea")),
+        *((tag, False) for tag in ("title", "option", "button", "script", "style", "noscript", "svg", "template")),
+    ],
+)
+def test_text_of_some_elements_is_not_shown(tag, is_shown):
+    page = Page(parse_whole(f"<body><div><{tag}>Green tea</{tag}></div>"))
+    assert page.shows("green tea!") is is_shown
+
+
+@pytest.mark.parametrize(
+    ("tag", "is_text"),
+    [("b", True), ("title", True), ("button", False), ("script", False), ("noscript", False), ("svg", False)],
+)
+def test_texts_of_an_element_are_those_that_a_reader_sees(tag, is_text):
+    (heading,) = parse_whole(f"<h1>Hot <{tag}>green </{tag}>tea</h1>").root.iter("h1")
+    assert pieces_of(heading) == (["Hot", "green", "tea"] if is_text else ["Hot", "tea"])
+    assert text_of(heading) == " ".join(pieces_of(heading))

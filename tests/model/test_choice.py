@@ -8,6 +8,7 @@ import pytest
 from support.snapshots import check
 
 from victorpy import DataError, load_config, read_document
+from victorpy.columns import Columns
 from victorpy.document import Label
 from victorpy.model import choice, role_trees
 from victorpy.model.choice import CRF, TREES, _Trial, expected_gain, guess_sites, learn, scratch_config, word_f1
@@ -110,3 +111,17 @@ def test_one_page_is_too_few():
     page = CleanPage(read_document("<p>tea", load_config("default")), (Label.PARAGRAPH,))
     with pytest.raises(DataError, match="only one page to learn from"):
         learn([page], load_model())
+
+
+def test_crf_from_scratch_has_not_seen_the_pages_that_it_cleans():
+    config, judged = load_config("crf"), []
+    for number in range(6):
+        document = read_document(
+            f"<ul><li>Home<li>Tea {number}</ul><p>Tea number {number} is hot, and it is wet.", config
+        )
+        content = np.array([False, False, True])
+        findings = Findings(np.zeros(3), np.zeros((0, 3)))
+        labels = ["other", "other", "paragraph"]
+        judged.append(JudgedPage(Columns(document, config), findings, "tea", labels, content, np.ones(3)))
+    trial = _Trial(judged, [0, 1, 2, 0, 1, 2], ["tea"] * 6, Keeping(), None, lambda message: None)
+    assert trial.from_scratch(CRF, config) == pytest.approx([1.0] * 6)

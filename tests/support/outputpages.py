@@ -112,8 +112,9 @@ class OutputPage:
     def _cell(self) -> str:
         kinds = [
             *(self._text(3), self._text(3), self._text(3), "", f"<p>{self._text()}<p>{self._text(3)}"),
-            *(f"<b>{self._text(2)}</b>", f"<ul><li>{self._text(2)}<li>{self._text(2)}</ul>", "<img src=/t.png alt=pot>"),
+            *(f"<b>{self._text(2)}</b>", f"<ul><li>{self._text(2)}<li>{self._text(2)}</ul>"),
             *(f"{self._text(2)}<br>{self._text(2)}", "x" * self._pick([120, 121, 400, 401]), "<h3>Tea</h3>"),
+            "<img src=/t.png alt=pot>",
             *(f"<a href=/a>{self._text(2)}</a>", f"{self._text(2)}<sup><a href=#fn1>1</a></sup>"),
         ]  # fmt: skip
         return self._pick([*kinds, *kinds[:4]])

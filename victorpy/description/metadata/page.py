@@ -47,7 +47,7 @@ _MARKUP = re.compile("<|-->")
 _DEEPEST, _MOST_PIECES, _MOST_TEXT = 50, 200, 10_000
 _NO_LINE = frozenset(["script", "style", "noscript", "svg", "template"])
 _NO_TEXT = _NO_LINE | {"button"}
-_NO_HEADLINE = _NO_TEXT | {"title", "option", etree.Comment}
+_NO_HEADLINE = _NO_TEXT | {"title", "option"}
 
 
 class Candidate(NamedTuple):
