@@ -1,13 +1,14 @@
 """Snapshots of roles by rules and of the parts of a page, on random pages with labels that depend on no model."""
 
 import random
+import re
 from dataclasses import replace
 
 import pytest
 from support.randompages import batch, some_kept
 from support.snapshots import check, digest, kept, runs
 
-from victorpy import Parts
+from victorpy import ConfigError, Parts
 from victorpy.methods import load_method
 from victorpy.model.parts import HEADLINES, PARTS, ROLES, choose_parts, drop_by_default
 from victorpy.model.roles import assign_roles
@@ -49,3 +50,37 @@ def test_random_pages(cleaner, number):
         found[name] = "\n".join(written(choose_parts(page, parts)) for page in pages)
     shown = {f"roles {place}": runs(its_roles, without="body") for place, its_roles in enumerate(roles)}
     check("parts-of-random-pages", f"pages {number}", shown | {name: digest(text) for name, text in found.items()})
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "headline", "expected"),
+    [
+        ("", "", "", ""),
+        ("headline", "", "", "always"),
+        ("", "headline", "", "never"),
+        ("headline", "", "always", "always"),
+        ("", "headline", "never", "never"),
+        ("tags", "links", "model", "model"),
+    ],
+)
+def test_headline_may_be_chosen_in_two_ways(include, exclude, headline, expected):
+    parts = Parts.of(include, exclude, headline)
+    assert parts.headline == expected
+    assert "headline" not in parts.included | parts.excluded
+    names = {"include": sorted({include} - {"", "headline"}), "exclude": sorted({exclude} - {"", "headline"})}
+    assert parts.identity() == names | {"headline": expected}
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "headline", "message"),
+    [
+        ("headline", "", "never", "headline=never contradicts the choice of parts"),
+        ("", "headline", "model", "headline=model contradicts the choice of parts"),
+        ("tags", "tags", "", "tags cannot be both included and excluded"),
+        ("", "", "alwys", "headline must be one of always, never, model, not 'alwys' (did you mean 'always'?)"),
+        ("tgs", "", "", "unknown part 'tgs' (did you mean 'tags'?)"),
+    ],
+)
+def test_choices_that_contradict_each_other_are_refused(include, exclude, headline, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        Parts.of(include, exclude, headline)
