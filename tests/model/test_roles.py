@@ -486,10 +486,8 @@ def test_a_headline_is_an_h1_or_more_than_half_of_it_is_in_the_title(html, expec
     assert has_headline(Columns(read_document(html, config), config)) is expected
 
 
-@pytest.mark.parametrize(
-    ("named", "alike", "is_thread"), [(4, 8, True), (3, 8, False), (3, 6, True), (4, 9, False), (5, 9, True)]
-)
-def test_half_of_the_posts_of_a_thread_are_named_like_posts(named, alike, is_thread):
+@pytest.mark.parametrize(("named", "alike", "posts_found"), [(4, 8, 8), (3, 8, 3), (3, 6, 6), (4, 9, 4), (5, 9, 9)])
+def test_texts_alike_are_posts_if_half_of_them_are_named_like_posts(named, alike, posts_found):
     """Covers has_posts, _alike and _count_posts."""
     text = "<div class=text><p>Post number {} says that tea is hot and wet, and that milk is neither of them.</div>"
     names = ["post"] * named + ["box"] * (alike - named)
