@@ -120,3 +120,12 @@ def test_beliefs(labelled):
         smoothed = beliefs.smoothed(name, places, findings.log_odds, block_weights(page))
         found[url] = totals([smoothed, beliefs.corrected(places, smoothed)])
     check("inputs", f"beliefs, {labelled} labelled", found, 1e-5)
+
+
+@pytest.mark.parametrize(("flags", "base"), [(None, 0.5), (False, 0.01), (True, 0.99)])
+def test_base_of_votes_is_bounded(flags, base):
+    poll = Poll()
+    if flags is not None:
+        for page, _, _ in read(210):
+            poll.add(page, np.full(page.count, flags), "tea.example")
+    assert {votes.base for votes in poll.votes()} == {base}
