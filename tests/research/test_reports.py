@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 from victorpy.research.report import agreement, comparison, evaluation, mining
 from victorpy.research.report.base import Report, aligned, to_html, to_markdown, to_text
-from victorpy.research.report.plots import Plot, draw_svg, spread
+from victorpy.research.report.plots import Plot, draw_svg, spread, trade
 
 CASES = Path(__file__).parents[1] / "cases" / "reports"
 WRITERS: dict[str, Callable[[Any], list[Report]]] = {
@@ -155,3 +155,12 @@ def test_plot_is_the_same_drawing_in_every_run() -> None:
 )
 def test_labels_are_moved_apart(heights: list[float], gap: float, placed: list[float]) -> None:
     assert spread(heights, gap) == placed
+
+
+def test_each_of_ten_methods_has_a_colour_and_a_mark_of_its_own() -> None:
+    survival = {"all": {"removed_share": 0.5, "survived_share": 0.9}, "verticals": {}}
+    axes = Figure().subplots()
+    trade([{"method": f"method {number}", "survival": survival} for number in range(11)]).draw(axes)
+    looks = [(to_hex(line.get_color()), line.get_marker()) for line in axes.lines if len(line.get_xdata())]
+    colours = "#8d96a3 #c9702a #2f6db5 #3a8f5c #8d5bb0 #b5404f #1f9aa6 #a58a1f #3b3f46 #d484b0 #8d96a3"
+    assert looks == [*zip(colours.split(), "osD^vP*X<>o", strict=True)]
