@@ -546,3 +546,26 @@ def test_survival_counts_words_and_values_of_each_page():
     total = survival_scores(method.survival)
     assert (total["survived_share"], total["removed_share"]) == (1 / 3, 1 - 2 / 6)
     assert survival_scores([])["survived_share"] is survival_scores([])["removed_share"] is None
+
+
+@pytest.mark.parametrize(
+    ("classes", "clusters", "expected"),
+    [
+        ([0, 0, 0, 1], [0, 0, 1, 1], (4 / 5 + 2 / 3) / 2),
+        ([0, 0, 0, 1], [1, 1, 0, 0], (4 / 5 + 2 / 3) / 2),
+        ([0, 0, 1, 1, 2], [2, 2, 0, 0, 0], (1 + 4 / 5 + 0) / 3),
+        ([0, 1], [0, 0], (2 / 3 + 0) / 2),
+    ],
+)
+def test_clusters_are_assigned_to_classes(classes, clusters, expected):
+    pytest.importorskip("scipy")
+    assert f_of_clusters(classes, clusters) == pytest.approx(expected)
+
+
+def test_statistics_of_runs():
+    pytest.importorskip("scipy")
+    found = statistics([0.0, 0.05, 0.1, 0.49, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0])
+    assert (found["mean"], found["deviation"]) == pytest.approx((0.549, 0.364841), abs=1e-6)
+    assert [found[name] for name in ("below_50", "from_70", "from_80", "from_90")] == [0.4, 0.5, 0.4, 0.3]
+    assert found["bins"] == [2, 1, 0, 0, 1, 1, 0, 1, 1, 3]
+    assert statistics([1 / 3])["runs"] == [0.333333]
