@@ -1,35 +1,19 @@
-"""How `learn` compares candidates: expected gains, guessed sites, models from scratch, and settings of training."""
+"""How `learn` compares candidates: expected gains, guessed sites, and models from scratch."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.snapshots import check
 
 from victorpy import DataError, load_config, read_document
 from victorpy.columns import Columns
 from victorpy.document import Label
-from victorpy.model import choice, role_trees
 from victorpy.model.choice import CRF, TREES, _Trial, expected_gain, guess_sites, learn, scratch_config, word_f1
-from victorpy.model.evidence import Keeping, adaptation, net, replay
+from victorpy.model.evidence import Keeping
 from victorpy.model.evidence.adaptation import JudgedPage
 from victorpy.model.evidence.stage import Findings
 from victorpy.model.store import load_model
 from victorpy.outputs import CleanPage
-
-NUMBERS = [
-    *("FOLDS SEVERAL_SITES FEWEST_CLASSES USUAL_GAIN GAIN_SPREAD USUAL_SPREAD USUAL_PAGES NEW_MODEL_GAIN".split()),
-    *("MOST_FORGOTTEN FEWEST_TO_AVERAGE FEWEST_FOR_TREES FEW_PAGES SMALL CONFIGS STEPS".split()),
-]
-
-
-def test_settings_were_chosen_by_experiments():
-    """They change what models learn, so a change needs new experiments."""
-    settings = {name: getattr(choice, name) for name in NUMBERS}
-    settings |= {"adaptation": adaptation.SETTINGS, "own trees": adaptation.OWN_SETTINGS, "roles": role_trees.SETTINGS}
-    settings |= {"limits": [adaptation.OWN_SHARE, adaptation.LIKE, adaptation.MUCH_LIKE, net.SHARE, replay.WEIGHT]}
-    check("settings", "training", {name: json.dumps(value) for name, value in settings.items()})
 
 
 @pytest.mark.parametrize(

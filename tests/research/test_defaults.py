@@ -6,17 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from support.randompages import site as random_site
-from support.snapshots import check, digest
 
-from victorpy import load_config, read_document
 from victorpy.description import categories, record, tag_tree
 from victorpy.errors import ConfigError, DataError
-from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.research import evaluate
 from victorpy.research.mining import Settings
-from victorpy.research.report import agreement, evaluation, style_tree
-from victorpy.research.site_runs import Plan, share_out
+from victorpy.research.report import agreement, evaluation
+from victorpy.research.site_runs import Plan
 
 CASES = Path(__file__).parents[1] / "cases" / "reports"
 
@@ -78,17 +74,6 @@ def test_parameters_of_records_are_checked(settings, is_right):
         record.Parameters(**settings)
 
 
-def test_shares_of_sites_are_the_same_in_every_run():
-    plans = [Plan(sample, tune, seed) for sample, tune in ((1, 0), (1, 1), (4, 2), (500, 3)) for seed in (1, 2)]
-    found = {
-        f"{plan.sample} {plan.tune} {plan.seed}": str(
-            [share_out(count, plan, "tea.example") for count in (1, 2, 3, 6, 9)]
-        )
-        for plan in plans
-    }
-    check("shares", "of sites", found)
-
-
 def rows_of(report, title):
     return next(section.rows for section in report.sections if section.title == title)
 
@@ -134,15 +119,3 @@ def test_long_texts_of_disagreements_are_shortened():
     assert [len(row[-1]) for row in printed] == [70, 71, 71, 71]
     assert [len(row[-1]) for row in written] == [70, 71, 300, 301]
     assert [row[-1][-1] for row in printed] == ["x", "…", "…", "…"]
-
-
-@pytest.mark.parametrize("number", range(30, 36))
-def test_style_trees_of_random_sites(number):
-    pages = random_site(number, 2 + number % 5)
-    if number == 35:  # more children than are shown, and levels that are closed
-        pages = [f"{'<div>' * 20}{''.join(f'<p class=c{n}>tea {n}' for n in range(70))}" for _ in range(3)]
-    labeller = SiteStyleTree().fit([read_document(page, load_config("blocks")) for page in pages])
-    tree, judgement = labeller.tree_, labeller.judgement_
-    found = {f"text {full}": digest(style_tree.as_text(tree, judgement, full)) for full in (False, True)}
-    found |= {f"html {full}": digest(style_tree.as_html(tree, judgement, "Tea", full)) for full in (False, True)}
-    check("style-trees", f"site {number}", found)
