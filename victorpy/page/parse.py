@@ -330,7 +330,7 @@ def _lxml_tree(utf8: bytes) -> tuple[etree._Element | None, str]:
     try:
         root = etree.fromstring(utf8, parser)
     except etree.XMLSyntaxError as error:
-        if "Document is empty" not in str(error):
+        if utf8.strip() and "Document is empty" not in str(error):
             raise ParseError(f"the page cannot be parsed: {error}") from error
         return None, ""
     while root is not None and (sibling := root.getnext()) is not None:
