@@ -8,7 +8,20 @@ import pytest
 
 from victorpy import load_config
 from victorpy.errors import ConfigError
-from victorpy.model.evidence.trees import CATBOOST, LIGHTGBM, average, constant, grow, learners, mix, tree_settings
+from victorpy.model.crf.tables import Tables
+from victorpy.model.decoder import Decoder
+from victorpy.model.evidence import Findings, Keeping
+from victorpy.model.evidence.trees import (
+    CATBOOST,
+    LIGHTGBM,
+    average,
+    constant,
+    from_lightgbm,
+    grow,
+    learners,
+    mix,
+    tree_settings,
+)
 
 MATRIX = np.random.default_rng(1).random((3, 80)).astype(np.float32)
 CONTENT = MATRIX[0] > 0.5
@@ -83,3 +96,30 @@ def test_forests_are_averaged():
     one, other = constant(np.array([1.0])), constant(np.array([4.0]))
     assert average([one, other]).log_odds(MATRIX).tolist() == [2.5] * 80
     assert sum(forest.log_odds(MATRIX) for forest in mix([one, other])).tolist() == [2.5] * 80
+
+
+def test_forests_of_lightgbm_give_the_same_log_odds():
+    """Covers from_lightgbm and _lightgbm_tree, and _leaf_indices by the Python twin."""
+    lightgbm = pytest.importorskip("lightgbm")
+    matrix = MATRIX.round(2)  # many values lie on borders
+    learner = lightgbm.LGBMClassifier(n_estimators=5, min_child_samples=2, use_missing=False, verbosity=-1)
+    learner.fit(matrix.T, CONTENT)
+    forest = from_lightgbm(learner.booster_)
+    expected = learner.predict(matrix.T, raw_score=True)
+    assert forest.log_odds(matrix) == pytest.approx(expected, abs=1e-5)
+    leaves = forest._added[0][forest._leaf_indices(matrix)].sum(axis=0)
+    assert leaves + forest.bias[0] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_kinds_are_a_weighted_geometric_mean(share):
+    """Covers Decoder and its _with_trees."""
+    nothing = np.zeros((0, 3))
+    tables = Tables(("header", "paragraph", "other"), None, np.zeros(0), nothing, nothing)
+    decoder = Decoder(tables, ("header", "paragraph"), "label", Keeping(), share, 0.0)
+    by_crf, kinds = np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3]]), np.array([[0.1, 0.9], [0.5, 0.5]])
+    findings = Findings(np.zeros(2), np.zeros((0, 2)), kinds=kinds)
+    joined = by_crf ** (1 - share) * np.array([[0.1, 0.9, 0], [0.5, 0.5, 0]]) ** share
+    found = decoder._with_trees(by_crf, findings)
+    assert found == pytest.approx(joined / joined.sum(axis=1, keepdims=True))
+    assert decoder._with_trees(by_crf, Findings(np.zeros(2), np.zeros((0, 2)))).tolist() == by_crf.tolist()
