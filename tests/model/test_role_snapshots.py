@@ -84,3 +84,12 @@ def test_headline_may_be_chosen_in_two_ways(include, exclude, headline, expected
 def test_choices_that_contradict_each_other_are_refused(include, exclude, headline, message):
     with pytest.raises(ConfigError, match=re.escape(message)):
         Parts.of(include, exclude, headline)
+
+
+@pytest.mark.parametrize(("content", "probabilities"), [((), ()), ((), (0.9, 0.8, 0.7)), ((0.9, 0.2, 0.7), ())])
+def test_pages_without_some_probabilities_have_parts_too(cleaner, content, probabilities):
+    page = cleaner.document("<h1>Tea</h1><p>Tea is hot and wet.<pre>brew</pre>")
+    page = replace(page, content=content, probabilities=probabilities)
+    chosen = choose_parts(page, Parts.of(exclude="code"))
+    assert [label.is_content for label in chosen.labels] == [True, True, False]
+    assert (chosen.content, chosen.probabilities) == (content, probabilities)
