@@ -236,6 +236,19 @@ def test_dropped_blocks_can_leave_no_table(labels, is_table):
     assert [found.has_header for found in tables] == [True] * is_table
 
 
+PAGER = "<tr><td colspan='2'><table><tr><td>1</td><td>2</td></tr></table></td></tr>"
+
+
+@pytest.mark.parametrize(("labels", "is_table"), [("oopppp", True), ("popppp", False)])
+def test_a_nested_table_counts_only_if_some_of_its_text_is_kept(labels, is_table):
+    markup = f"<table>{PAGER}<tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>"
+    document = read_document(markup, CONFIGS["default"])
+    kinds = {"p": Label.PARAGRAPH, "o": Label.OTHER}
+    page = CleanPage(document, tuple(kinds[label] for label in labels))
+    assert len(tables_of(page)) == is_table
+    assert render("text", page) == ("a\tb\nc\td\n" if is_table else "1\n\na\n\nb\n\nc\n\nd\n")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize(

@@ -191,12 +191,15 @@ def _tables(numbers: Sequence[int], elements: Elements) -> Iterator[tuple[int, l
 
     `numbers` are the numbers of the kept blocks. A table with more than `MOST_CELLS` cells is cut into several.
     """
-    tables: list[int] = []
+    tables: list[tuple[int, int, int]] = []
+    table = -1
     for _ in range(elements.tag.count("table")):
-        tables.append(elements.tag.index("table", tables[-1] + 1 if tables else 0))
-    for table, next_table in pairwise([*tables, len(elements)]):
+        table = elements.tag.index("table", table + 1)
         first = bisect_left(numbers, elements.first_block[table])
         stop = bisect_left(numbers, elements.stop_block[table])
+        if first < stop:  # a table without kept text, such as a pager, does not count
+            tables.append((table, first, stop))
+    for (table, first, stop), (next_table, _, _) in pairwise([*tables, (len(elements), 0, 0)]):
         if next_table < elements.stop[table] or stop - first < 4:
             continue  # it contains another table, or is smaller than two rows of two cells
         rows = _rows(table, elements)
@@ -216,11 +219,16 @@ def _tables(numbers: Sequence[int], elements: Elements) -> Iterator[tuple[int, l
 
 
 def _rows(table: int, elements: Elements) -> list[list[int]]:
-    """Return the cell elements of every row."""
+    """Return the cell elements of every row, without those of nested tables."""
     rows: dict[int, list[int]] = {}
+    nested_stop = 0
     for number in range(table + 1, elements.stop[table]):
         tag = elements.tag[number]
-        if tag == "tr":
+        if number < nested_stop:
+            continue
+        if tag == "table":
+            nested_stop = elements.stop[number]
+        elif tag == "tr":
             rows[number] = []
         elif tag in _CELL_TAGS and elements.parent[number] in rows:
             rows[elements.parent[number]].append(number)
