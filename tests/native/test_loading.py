@@ -213,7 +213,7 @@ class TestChecks:
         core, cuts = native.load("split"), load_config("default").cuts
         for root, error in ((None, TypeError), ("<p>", TypeError), (etree._Element(), ValueError)):
             with pytest.raises(error):
-                core.split_tree(root, cuts, (), (), (), (), 9, 9, None, None, None)
+                core.split_tree(root, cuts, (), (), (), (), 9, 9, None, None, None, None)
 
     def test_lack_of_memory_is_an_error_and_no_crash(self):
         if not sys.platform.startswith("linux"):

@@ -17,6 +17,7 @@ import pytest
 
 from victorpy import Block, Config, Document, load_config, read_document
 from victorpy.columns import Columns
+from victorpy.page import split as page_split
 
 PAGES = Path(__file__).parents[1] / "cases" / "pages"
 CASES = sorted(path.parent for path in PAGES.glob("*/blocks.txt"))
@@ -108,6 +109,50 @@ def test_texts_of_both_ways_to_cut(
 ) -> None:
     assert texts(page, cleaneval_config) == every.split("|")
     assert texts(page, default_config) == block.split("|")
+
+
+BOXES = [
+    # Styles of elements and of their parents
+    ("<a style='display:inline-block'>one</a><a>two</a>", "one two"),
+    ("<a>one</a><a style='color:red; DISPLAY : table-cell'>two</a>", "one two"),
+    ("<b style='display:flex'><span>one</span><span>two</span></b>", "one two"),
+    ("<span style='display:inline-flex'><span>one</span>two</span>", "one two"),
+    ("<b style='display:block'><span>one</span><span>two</span></b>", "onetwo"),
+    ("<a style='display:inline'>one</a><a style='no-display:block'>two</a>", "onetwo"),
+    ("<a style='display:inline-block'>o</a><a style='display:inline-block'>ne</a>", "one"),
+    ("<a style='display:inline-block'>one</a>, <a>two</a>", "one, two"),
+    # Siblings with the same tag and class
+    ("<span class=x>1994</span><span class=x>2h</span>", "1994 2h"),
+    ("<span class=x>1994</span><span class=y>2h</span>", "19942h"),
+    ("<span class=x>1994</span><small class=x>2h</small>", "19942h"),
+    ("<span>1994</span><span>2h</span>", "19942h"),
+    ("<span class=x>1</span><span class=x>94</span>", "194"),
+    ("<span class=x>secur</span><span class=x>ing</span>", "securing"),
+    ("<span class=x>one-</span><span class=x>Two</span>", "one-Two"),
+    ("<a class=x href=/x>one</a><a class=x href=/y>two</a>", "one two"),
+    ("<a class=x href=/x>one</a><a class=x href=/x>two</a>", "onetwo"),
+    ("<code><span class=x>12</span><span class=x>34</span></code>", "1234"),
+    # Prices
+    ("<b>$98</b><i>$130</i>", "$98 $130"),
+    ("98<b>$</b>", "98$"),
+    ("<del>9</del><ins>8</ins>", "9 8"),
+    ("<del>was</del><ins>$8</ins>", "was $8"),
+    ("wo<del>r</del><ins>l</ins>d", "world"),
+    # Labels in capital letters
+    ("<span>PREP</span><span>30 min</span>", "PREP 30 min"),
+    ("<span>MPG</span><span>30</span>", "MPG30"),
+    ("<b>PREP</b><i>30</i>", "PREP30"),
+]
+
+
+@pytest.mark.parametrize(("page", "text"), BOXES)
+@pytest.mark.parametrize("has_core", [True, False])
+def test_boxes_are_separate_words(
+    page: str, text: str, has_core: bool, default_config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_core:
+        monkeypatch.setattr(page_split, "_native", None)
+    assert texts(f"<p>{page}</p>", default_config) == [text]
 
 
 def test_the_div_groups_of_section_4_2(config: Config) -> None:

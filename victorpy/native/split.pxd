@@ -33,7 +33,7 @@ cdef class Page:
     cdef bint every
     cdef int deepest
     cdef size_t most_tags
-    cdef object block_level, kept_attributes, void_tags, dividing_tags, deleted_tags, unwrapped_tags, hides, clean_tag, lines_of
+    cdef object block_level, kept_attributes, void_tags, dividing_tags, deleted_tags, unwrapped_tags, hides, boxes, clean_tag, lines_of
     # Tags by number. Addresses are those of names in libxml2's dictionary.
     cdef dict tag_numbers
     cdef list tag_names, closing_names
@@ -87,7 +87,10 @@ cdef class Page:
     cdef int add_text(self, const char *data, size_t size) except -1
     cdef int add_lines(self, str text) except -1
     cdef int make_blocks(self) except -1
-    cdef int divides(self, int first, int stop) noexcept
+    cdef int tags_passed(self, int first, int stop) noexcept
+    cdef bint stand_apart(self, int i, int tags) except -1
+    cdef int box(self, int element) except -1
+    cdef str attribute_of(self, int element, int kind)
     cdef int join_texts(self) except -1
     cdef int elements_before(self, int block)
     cdef tuple tags_between(self, int start, int stop)

@@ -40,12 +40,16 @@ cdef enum:
     USED = 64
     DIVIDING = 128
     STYLING = 256
+    PRICING = 512
+    LISTING = 1024
 
 # Tags between two texts.
 cdef enum:
     ENDS = 1
     BEGINS = 2
     STYLES = 4
+    PRICES = 8
+    OTHERS = 16
 
 # Attributes that the walk looks at.
 cdef enum:
@@ -53,8 +57,12 @@ cdef enum:
     HIDDEN = 2
     ARIA_HIDDEN = 3
     ALT = 4
+    CLASS = 5
+    HREF = 6
 
-cdef dict _KINDS = {"style": STYLE, "hidden": HIDDEN, "aria-hidden": ARIA_HIDDEN, "alt": ALT}
+cdef dict _KINDS = {
+    "style": STYLE, "hidden": HIDDEN, "aria-hidden": ARIA_HIDDEN, "alt": ALT, "class": CLASS, "href": HREF,
+}
 
 cdef inline bint is_white(unsigned char code) noexcept nogil:
     """Whether an ASCII character is white space for `str.split`."""
@@ -83,6 +91,8 @@ cdef bint divided(str before, str after, int tags):
         return first.isupper() and len(after) > 1 and (<Py_UCS4>after[1]).islower()
     if last == u":" or last == u"]":
         return second.isalnum() and first.isupper()
+    if size > 3 and first.isdecimal() and before[size - 4:].isalpha() and before[size - 4:].isupper():
+        return True
     return is_word and (first.isupper() or first.isdecimal() or first in u"$€£¥₹")
 
 
@@ -90,15 +100,15 @@ cdef class Page:
     """A page's elements and blocks as plain arrays."""
 
     def __init__(
-        self, object cuts, object void_tags, dividing, delete, unwrap, int deepest, size_t most_tags, hides, clean_tag,
-        lines_of,
+        self, object cuts, object void_tags, dividing, delete, unwrap, int deepest, size_t most_tags, hides, boxes,
+        clean_tag, lines_of,
     ):
         self.every = cuts.every
         self.block_level = cuts.block_level
         self.kept_attributes = cuts.attributes
         self.dividing_tags, self.deleted_tags, self.unwrapped_tags = dividing, delete, unwrap
         self.void_tags, self.deepest, self.hides, self.clean_tag, self.lines_of = void_tags, deepest, hides, clean_tag, lines_of
-        self.most_tags = most_tags
+        self.most_tags, self.boxes = most_tags, boxes
         self.tag_numbers = {}
         self.tag_names, self.closing_names, self.attribute_names = [], [], []
         self.strings, self.indents, self.texts = [], [], []
@@ -138,6 +148,7 @@ cdef class Page:
             kind = (PRE if name == "pre" else 0) | (IMG if name == "img" else 0)
             kind |= (VOID_TAG if name in self.void_tags else 0) | (BLOCK_LEVEL if name in self.block_level else 0)
             kind |= DIVIDING if name in self.dividing_tags[0] else STYLING if name in self.dividing_tags[1] else 0
+            kind |= (PRICING if name in self.dividing_tags[2] else 0) | (LISTING if name in self.dividing_tags[3] else 0)
             kind |= (DELETED if name in self.deleted_tags else 0) | (UNWRAPPED if name in self.unwrapped_tags else 0)
             self.tag_kinds.push_back(kind)
         return number
@@ -437,8 +448,10 @@ cdef class Page:
                 self.block_start.push_back(i)
             gap = gap or breaks or text.gap or (not text.preformatted and text.begins_white)
             if not gap and i and not text.preformatted:
-                tags = self.divides(previous, text.place)
-                gap = tags and divided(<str>self.strings[i - 1], <str>self.strings[i], tags)
+                tags = self.tags_passed(previous, text.place)
+                if tags and not tags & OTHERS:
+                    gap = divided(<str>self.strings[i - 1], <str>self.strings[i], tags)
+                gap = gap or (tags and self.stand_apart(i, tags))
             self.gaps[i] = gap
             gap = not text.preformatted and text.ends_white
             previous = text.place
@@ -448,16 +461,75 @@ cdef class Page:
         self.join_texts()
         return 0
 
-    cdef int divides(self, int first, int stop) noexcept:
-        """Return what the tags at these places do, or 0 if they do not divide words."""
+    cdef int tags_passed(self, int first, int stop) noexcept:
+        """Return what the tags at these places do."""
         cdef int place, tag, kind, found = 0
         for place in range(first, stop):
             tag = self.passed[place]
             kind = self.tag_kinds[tag if tag >= 0 else ~tag]
-            if not kind & (DIVIDING | STYLING):
-                return 0
             found |= (BEGINS if tag >= 0 else ENDS) | (STYLES if kind & STYLING else 0)
+            found |= (PRICES if kind & PRICING else 0) | (0 if kind & (DIVIDING | STYLING) else OTHERS)
         return found
+
+    cdef bint stand_apart(self, int i, int tags) except -1:
+        """Whether markup sets a text apart from the one before it. The twin is `page.split.stand_apart`."""
+        cdef str before = self.strings[i - 1], after = self.strings[i]
+        cdef Py_UCS4 last = before[len(before) - 1], start = after[0]
+        if not (start.isalnum() or start in u"$€£¥₹#@(") or last in u"-–(/'’":
+            return False
+        if last.isdecimal() and start in u"$€£¥₹" and len(after) > 1 and (<Py_UCS4>after[1]).isdecimal():
+            return True
+        if tags & ENDS and tags & BEGINS and tags & PRICES:
+            return not (last.isalpha() and start.isalpha())
+        if len(before) < 2 or len(after) < 2:
+            return False
+        cdef int first = self.texts_[i - 1].element, second = self.texts_[i].element
+        cdef int around = first, left = -1, right = -1, element
+        while around >= 0 and not around <= second < self.stop[around]:
+            around = self.parent[around]
+        element = first
+        while element != around:
+            if self.box(element):
+                return True
+            left, element = element, self.parent[element]
+        element = second
+        while element != around:
+            if self.box(element):
+                return True
+            right, element = element, self.parent[element]
+        if (left >= 0 or right >= 0) and around >= 0 and self.box(around) == 2:
+            return True
+        if left < 0 or right < 0 or self.element_tag[left] != self.element_tag[right]:
+            return False
+        cdef str names = self.attribute_of(left, CLASS)
+        if not names or names != self.attribute_of(right, CLASS):
+            return False
+        if self.tag_names[self.element_tag[left]] == "a":
+            if self.attribute_of(left, HREF) == self.attribute_of(right, HREF):
+                return False
+        elif last.isalpha() and start.islower():
+            return False
+        for element in (first, second):
+            while element >= 0:
+                if self.tag_kinds[self.element_tag[element]] & LISTING:
+                    return False
+                element = self.parent[element]
+        return True
+
+    cdef int box(self, int element) except -1:
+        """Return what the style of an element makes of it. See `page.split.boxes`."""
+        cdef str style = self.attribute_of(element, STYLE)
+        return self.boxes(style) if style else 0
+
+    cdef str attribute_of(self, int element, int kind):
+        """Return the value of an attribute that `_KINDS` names, or None."""
+        cdef size_t at, stop = self.attributes_.size()
+        if element + 1 < <int>self.first_attribute.size():
+            stop = self.first_attribute[element + 1]
+        for at in range(self.first_attribute[element], stop):
+            if self.attribute_kinds[self.attributes_[at].name] == kind:
+                return self.value(self.attributes_[at])
+        return None
 
     cdef int join_texts(self) except -1:
         cdef int block, first, stop, i, holder, element, length
@@ -774,12 +846,12 @@ cdef str collapsed(const char *data, size_t size, size_t length):
 
 def split_tree(
     _Element root not None, object cuts, object void_tags, dividing, delete, unwrap, int deepest, size_t most_tags, hides,
-    clean_tag, lines_of,
+    boxes, clean_tag, lines_of,
 ):
     """Split a parsed page into blocks. Raises OverflowError if it has more than `most_tags` tags."""
     if root._c_node == NULL:
         raise ValueError("the root has no node")
-    page = Page(cuts, void_tags, dividing, delete, unwrap, deepest, most_tags, hides, clean_tag, lines_of)
+    page = Page(cuts, void_tags, dividing, delete, unwrap, deepest, most_tags, hides, boxes, clean_tag, lines_of)
     page.walk(root)
     page.make_blocks()
     return page

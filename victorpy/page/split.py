@@ -40,6 +40,14 @@ DIVIDING = frozenset(["a", "button", "label", "small", "span", "time"])
 """Inline elements that pages also use for separate boxes."""
 STYLING = frozenset(["b", "cite", "dfn", "em", "i", "strong"])
 """Inline elements that rarely are separate boxes."""
+PRICING = frozenset(["del", "ins", "s", "strike"])
+"""Inline elements around old and new prices."""
+LISTING = frozenset(["code", "kbd", "pre", "samp"])
+"""Elements in which markup never divides words."""
+_BOX = re.compile(
+    r"(?<![\w-])display\s*:\s*(?:inline-block|block|table-cell|(?P<row>(?:inline-)?(?:flex|grid)))(?![\w-])", re.I
+)
+_CURRENCIES = "$€£¥₹"
 _NONE: dict[str, str] = {}
 _ODD = re.compile(r"[^\w:.-]+")  # characters that broken markup such as <br<p> puts into tag names
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -62,7 +70,8 @@ def split(tree: Tree, cuts: Cuts, delete: Collection[str] = (), **values: Any) -
     values = {"url": tree.url, "title": tree.title, "losses": tree.losses, "base": tree.base} | values
     if tree.root is not None and _native:
         lines = Lines()
-        rules = VOID, (DIVIDING, STYLING), delete, tree.unwrap, DEEPEST, MOST_TAGS, hides, _ODD.sub, lines.take
+        tags = DIVIDING, STYLING, PRICING, LISTING
+        rules = VOID, tags, delete, tree.unwrap, DEEPEST, MOST_TAGS, hides, boxes, _ODD.sub, lines.take
         with suppress(OverflowError):
             arrays = _native.split_tree(tree.root, cuts, *rules)
             how = "every" if cuts.every else "block"
@@ -116,7 +125,64 @@ def divides(before: str, tags: Sequence[str], after: str) -> bool:
         return after[0].isupper() and after[1:2].islower()
     if before[-1] in ":]":
         return before[-2:-1].isalnum() and after[0].isupper()
-    return is_word and (after[0].isupper() or after[0].isdecimal() or after[0] in "$€£¥₹")
+    if len(before) > 3 and before[-4:].isalpha() and before[-4:].isupper() and after[0].isdecimal():
+        return True
+    return is_word and (after[0].isupper() or after[0].isdecimal() or after[0] in _CURRENCIES)
+
+
+def boxes(style: str) -> int:
+    """Return 1 if a style makes a box of an element, 2 if it makes boxes of its children too, and 0 otherwise."""
+    match = _BOX.search(style)
+    return 0 if match is None else 2 if match["row"] else 1
+
+
+def stand_apart(before: str, tags: Sequence[str], after: str, elements: Elements, first: int, second: int) -> bool:
+    """Whether markup sets two texts without white space between them apart, whatever their letters are.
+
+    It does so between a price and the next one, and at a box of an inline style. It also does so between siblings
+    with the same tag and class, unless they may be the halves of a word. `first` and `second` are the elements.
+    """
+    before, after = before.strip(), after.strip()
+    last, start = before[-1:], after[:1]
+    if not (tags and last and (start.isalnum() or start in f"{_CURRENCIES}#@(") and last not in "-–(/'’"):
+        return False
+    if last.isdecimal() and start in _CURRENCIES and after[1:2].isdecimal():
+        return True
+    ends, begins = any(tag[0] == "/" for tag in tags), any(tag[0] != "/" for tag in tags)
+    if ends and begins and not PRICING.isdisjoint(tag.lstrip("/") for tag in tags):
+        return not (last.isalpha() and start.isalpha())
+    if min(len(before), len(after)) < 2:  # animations put every letter into a box
+        return False
+    around, parent = first, elements.parent
+    while around >= 0 and not around <= second < elements.stop[around]:
+        around = parent[around]
+    sides = [_path(element, around, parent) for element in (first, second)]
+    attributes = elements.attributes
+    if any(boxes(attributes[element].get("style", "")) for side in sides for element in side):
+        return True
+    if any(sides) and around >= 0 and boxes(attributes[around].get("style", "")) == 2:
+        return True
+    if not all(sides):
+        return False
+    left, right = (side[-1] for side in sides)
+    names = attributes[left].get("class", "")
+    if not names or names != attributes[right].get("class", "") or elements.tag[left] != elements.tag[right]:
+        return False
+    if elements.tag[left] == "a":
+        may_be_word = attributes[left].get("href") == attributes[right].get("href")
+    else:
+        may_be_word = last.isalpha() and start.islower()
+    is_code = any(elements.tag[element] in LISTING for side in (first, second) for element in _path(side, -1, parent))
+    return not may_be_word and not is_code
+
+
+def _path(element: int, stop: int, parent: Sequence[int]) -> list[int]:
+    """Return an element and those around it, from the inside out, to before `stop`."""
+    path = []
+    while element != stop:
+        path.append(element)
+        element = parent[element]
+    return path
 
 
 class Lines:
@@ -325,7 +391,7 @@ class Splitter:
         hiding_tags = sorted(self._hiding_tags)
         maker = _BlockMaker(self._elements, hidden)
         parts: list[_Part] = []
-        previous_place, previous_text = 0, ""
+        previous_place, previous_text, previous = 0, "", -1
         gap = True
         for text, element, place, follows_gap, cut, indent in self._texts:
             tags = tuple(passed[previous_place:place])
@@ -339,10 +405,12 @@ class Splitter:
                 maker.make(parts, breaks)
                 parts = []
             gap = gap or breaks or follows_gap or (indent is None and text[0].isspace())
-            gap = gap or (indent is None and divides(previous_text, tags, text))
+            if not gap and indent is None:
+                gap = divides(previous_text, tags, text)
+                gap = gap or stand_apart(previous_text, tags, text, self._elements, previous, element)
             parts.append((text, element, tags, gap, indent))
             gap = indent is None and text[-1].isspace()
-            previous_place, previous_text = place, text
+            previous_place, previous_text, previous = place, text, element
         if parts:
             maker.make(parts, breaks=True)
         return maker.blocks
