@@ -1161,6 +1161,7 @@ def test_blocks_that_look_alike_share_their_evidence():
     assert np.flatnonzero(Keeping().kept(content, records)).tolist() == [2, 3, 4, 5, 6, 7]
 
 
+DETAILS = "<details><summary>Contents</summary><h2>Tea</h2><p><a href='#x'>Hot</a></details>"
 WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for ages in many places of the world"
 
 
@@ -1192,6 +1193,9 @@ WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for age
         ("<p>tea<h2>Contents</h2><ul><li>Hot<li>Old</ul><p>tea", [0.9, 0.9, 0.01, 0.01, 0.9], [0, 4]),
         ("<p>tea<h2>Contents</h2><ul><li>Hot<li>Old</ul><p>tea", [0.9] * 5, [*range(5)]),
         ("<p>tea<p>Contents<p>hot<p>Contents<p>old", [0.9, 0.9, 0.01, 0.9, 0.01], [0, 1, 3]),  # repeated
+        (f"<p>tea{DETAILS}<p>hot{DETAILS}", [0.9, 0.9, 0.9, 0.01] * 2, [0, 4]),
+        (f"<p>tea{DETAILS}", [0.9] * 4, [*range(4)]),
+        ("<p>tea<details><summary>Contents</summary><h2>Tea</h2></details>", [0.9] * 3, [*range(3)]),
         ("<p>tea" + "<p>Red (12)" * 3, [0.9] * 4, [0, 1, 2, 3]),  # few enough to be something else
         (f"<p>{WORDS}<div id=cookie-banner><p>Cookies<p>Your consent</div>", [0.9] * 3, [0]),
         (f"<p>{WORDS}<div role=dialog><p>Privacy<p>Our partners</div>", [0.9] * 3, [0]),

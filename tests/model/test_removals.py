@@ -48,6 +48,16 @@ def dropped(html):
         ("<p>tea<p>A (1)<p>B (12)<p>C (123)<p>D (1234)", []),
         (f"<p>tea<p>A (1)<p>B (12)<p>C (123)<p>{'D' * 40} (1)", ["A (1)", "B (12)", "C (123)", "D" * 40 + " (1)"]),
         (f"<p>tea<p>A (1)<p>B (12)<p>C (123)<p>{'D' * 41} (1)", []),
+        # Strays
+        ("<p>tea<p>.<p>|<p>—»<p>---<p>?<p>½", [".", "|", "—»"]),
+        ("<p>tea<table><tr><td>-<td>.</table><dl><dt>a<dd>-</dl><pre>.</pre><code>|</code>", []),
+        ("<p>0<h1>My tea</h1><p>hot", ["0"]),
+        ("<p>1<h1>My tea</h1><p>hot", []),
+        ("<p>0<h2>My tea</h2><p>hot", []),
+        ("<p>My docs »<h1>My tea</h1><p>hot", ["My docs »"]),
+        ("<p>a » b c d e<h1>My tea</h1><p>hot", ["a » b c d e"]),
+        ("<p>a » b c d e f<h1>My tea</h1><p>hot", []),
+        ("<p>hot<p>0<h1>My tea</h1>", []),
         # Dialogs
         (f"<p>{TEXT}<div role=dialog><p>Cookies<p>Privacy</div>", ["Cookies", "Privacy"]),
         (f"<p>{TEXT}<div role=dialog><p>Cookies<p>Cookies</div>", []),

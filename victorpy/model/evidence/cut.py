@@ -28,7 +28,15 @@ from victorpy.model.evidence.additions import (
     introduced_lists,
     units_between,
 )
-from victorpy.model.evidence.removals import buttons, consents, controls, headline_copies, hidden_copies, visible_copies
+from victorpy.model.evidence.removals import (
+    buttons,
+    consents,
+    controls,
+    headline_copies,
+    hidden_copies,
+    strays,
+    visible_copies,
+)
 from victorpy.model.evidence.threads import posts, profiles
 from victorpy.model.evidence.units import Ranges, find_units
 
@@ -139,7 +147,7 @@ class Keeping:
             kept |= facts_between(kept, content, page, units, _FACT_LEAST_IF_SURE if is_sure else _FACT_LEAST)
         dropped = hidden_copies(kept, page) | visible_copies(kept, page)
         dropped |= headline_copies(kept, page) | buttons(kept, page) | controls(kept, page) | profiles(kept, page)
-        dropped |= consents(kept, page)
+        dropped |= consents(kept, page) | strays(kept, page)
         return kept & ~dropped
 
 

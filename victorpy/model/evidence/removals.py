@@ -59,6 +59,10 @@ _CONTENTS = frozenset(
 )
 _CONTROL_ENDS = " .:…»›>："
 _LONGEST_CONTROL = max(map(len, _CONTROLS | _CONTENTS)) + 3  # characters
+# Points, bars, arrows and dashes that are left of an element without text. Longer lines divide sections.
+_STRAY = re.compile(r"[.,:;·•|/»›‹«–—-]{1,2}")
+_LONGEST_STRAY = 2  # characters
+_CRUMB = re.compile(r"0|(?=.*[»›])\S+(?: \S+){1,5}")  # the number of a cart, or the rest of a path
 _FILTER = re.compile(r"(?=\D)[^():]{1,40} ?\(\d{1,3}(?:,\d{3})?\)")  # with the number of its results
 _LONGEST_FILTER = 50  # characters
 _FEWEST_FILTERS = 4
@@ -182,6 +186,8 @@ def controls(kept: Flags, page: Columns) -> Flags:
         found[number] = control in _CONTROLS
         if control in _CONTENTS and page.duplicates[number] == 1:
             is_lone[number] = not kept[number + 1 : number + 2].any()
+        if control in _CONTENTS and page.within("summary")[number]:
+            is_lone |= _contents_without_list(number, kept, page)
     may_be_filter = (page.lengths <= _LONGEST_FILTER) & (page.digits > 0) & (page.punctuation > 1)
     if (kept & may_be_filter).any():
         numbers = np.flatnonzero(may_be_filter).tolist()
@@ -190,6 +196,34 @@ def controls(kept: Flags, page: Columns) -> Flags:
     if found.any():
         found &= ~page.within_any("td", "th", "pre", "class-header")
     return found | is_lone
+
+
+def _contents_without_list(number: int, kept: Flags, page: Columns) -> Flags:
+    """Return the blocks of a ``<details>`` with contents, if only its summary and headings are kept."""
+    found = np.zeros(len(kept), dtype=bool)
+    element = page.document.elements.ancestor(int(page.element[number]), ["details"])
+    if element >= 0:
+        inside = np.arange(page.block_range[0][element], page.block_range[1][element])
+        is_list = ~page.within_any("summary", "class-header")[inside]
+        found[inside] = is_list.any() and not kept[inside[is_list]].any()
+    return found
+
+
+def strays(kept: Flags, page: Columns) -> Flags:
+    """Return kept blocks with only a point, a bar or an arrow, and the rest of a path directly above the headline.
+
+    Blocks of tables, descriptions and listings stay.
+    """
+    found = np.zeros(len(kept), dtype=bool)
+    candidates = kept & (page.lengths <= _LONGEST_STRAY) & (page.letters + page.digits == 0)
+    for number in np.flatnonzero(candidates).tolist():
+        found[number] = _STRAY.fullmatch(page.texts[number]) is not None
+    first = np.flatnonzero(kept)[:2].tolist()
+    if len(first) > 1 and page.within("h1")[first[1]] and not page.within("h1")[first[0]]:
+        found[first[0]] |= _CRUMB.fullmatch(page.texts[first[0]]) is not None
+    if found.any():
+        found &= ~page.within_any("td", "th", "dd", "pre", "code")
+    return found
 
 
 def consents(kept: Flags, page: Columns) -> Flags:
