@@ -191,15 +191,15 @@ def _tables(numbers: Sequence[int], elements: Elements) -> Iterator[tuple[int, l
 
     `numbers` are the numbers of the kept blocks. A table with more than `MOST_CELLS` cells is cut into several.
     """
-    tables: list[tuple[int, int, int]] = []
+    tables: list[int] = []  # without tables of which nothing is kept, such as a pager in a table
     table = -1
     for _ in range(elements.tag.count("table")):
         table = elements.tag.index("table", table + 1)
+        if bisect_left(numbers, elements.first_block[table]) < bisect_left(numbers, elements.stop_block[table]):
+            tables.append(table)
+    for table, next_table in pairwise([*tables, len(elements)]):
         first = bisect_left(numbers, elements.first_block[table])
         stop = bisect_left(numbers, elements.stop_block[table])
-        if first < stop:  # a table without kept text, such as a pager, does not count
-            tables.append((table, first, stop))
-    for (table, first, stop), (next_table, _, _) in pairwise([*tables, (len(elements), 0, 0)]):
         if next_table < elements.stop[table] or stop - first < 4:
             continue  # it contains another table, or is smaller than two rows of two cells
         rows = _rows(table, elements)
