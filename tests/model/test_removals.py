@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
-from victorpy import load_config, read_document
+from victorpy import CleanPage, Label, load_config, read_document
 from victorpy.columns import Columns
 from victorpy.model.evidence import Keeping
+from victorpy.model.evidence.removals import hidden_twins
+from victorpy.model.parts import AS_LABELLED, Parts, drop_by_default
 
 TEXT = "Tea is hot, and it is drunk all over the world, with milk or without it."
+PRICE = "<p>$5<b aria-hidden=true>/mo.</b><b class=visuallyhidden> per month</b> now"
 OTHERS = "<section>menu</section><address>x y</address><h6>z</h6>"
 
 
@@ -69,3 +72,32 @@ def dropped(html):
 )
 def test_what_is_dropped_at_a_limit(html, expected):
     assert dropped(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>1<b class=sr-only> hour</b> <b aria-hidden=true>Hour</b> tea", ["Hour"]),
+        (PRICE, ["/mo."]),
+        ("<p><b><i class=a-offscreen>$1.99</i></b><b aria-hidden=true>$1<sup>99</sup></b> tea", ["$199"]),
+        ("<p>1<b class=sr-only> hour</b> <b aria-hidden=true>min</b> tea", []),
+        ("<p>1<b class=sr-only> 12</b> <b aria-hidden=true>1</b> tea", []),
+        ("<p>1<b class=sr-only> hour</b> <b aria-hidden=true>★</b> tea", []),
+        ("<p>1<b class=not-sr-only> hour</b> <b aria-hidden=true>hour</b> tea", []),
+        ("<p>1<b class=sr-only> hour</b><i>x</i> <b aria-hidden=true>hour</b> tea", []),
+        ("<p><b class=sr-only>a b c d e f</b><b aria-hidden=true>a b c d e f</b> tea", ["a b c d e f"]),
+        ("<p><b class=sr-only>a b c d e f g</b><b aria-hidden=true>a b c d e f g</b> tea", []),
+    ],
+)
+def test_twins_of_texts_for_screen_readers(html, expected):
+    config = load_config("default")
+    page = Columns(read_document(html, config), config)
+    twins = hidden_twins(np.ones(page.count, dtype=bool), page)
+    assert [text for text, is_twin in zip(page.texts, twins, strict=True) if is_twin] == expected
+
+
+def test_the_line_around_a_dropped_twin_stays_whole():
+    document = read_document(PRICE, load_config("default"))
+    page = CleanPage(document, (Label.PARAGRAPH, *[Label.CONTINUATION] * (len(document.texts) - 1)))
+    assert drop_by_default(page, Parts()).text == "$5 per month now\n"
+    assert drop_by_default(page, AS_LABELLED).text == "$5/mo. per month now\n"

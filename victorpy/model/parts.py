@@ -18,6 +18,7 @@ import numpy as np
 from victorpy.columns import Columns
 from victorpy.document import STRIDE, Block, Document, Label, Role, Spans
 from victorpy.errors import ConfigError, suggest
+from victorpy.model.evidence.removals import hidden_twins
 from victorpy.model.role_trees import RoleTrees
 from victorpy.model.roles import assign_roles, columns_of, find_bylines, find_comments, kept_flags
 from victorpy.outputs.base import CleanPage, Segment
@@ -138,7 +139,8 @@ def drop_by_default(
     """Return the page without bylines and comments, unless the user wants them.
 
     Bylines stay if the confidence in the page is low, since an author or a date may be a fact about a book or a job.
-    Headings such as "See also" and "3 comments" are dropped if there is no kept text below them.
+    Headings such as "See also" and "3 comments" are dropped if there is no kept text below them, and so are texts that
+    the page repeats for screen readers. The lines around them stay whole, because all blocks have their labels already.
     Pass the columns of the page and the model's trees for roles if you have them.
     """
     if not parts.defaults or page.is_empty:
@@ -146,6 +148,7 @@ def drop_by_default(
     drops_bylines = page.confidence is None or page.confidence >= _LEAST_SURE
     bylines: list[int] = []
     comments: list[int] = []
+    twins: list[int] = []
     all_kept = kept_flags(page.labels)
     first = 0
     for section in columns_of(page.document, columns):
@@ -154,9 +157,10 @@ def drop_by_default(
             bylines += (np.flatnonzero(find_bylines(section, is_kept, is_kept)) + first).tolist()
         if "comments" not in parts.included:
             comments += (np.flatnonzero(find_comments(section, is_kept, is_kept, trees)) + first).tolist()
+        twins += (np.flatnonzero(hidden_twins(is_kept, section)) + first).tolist()
         first += section.count
-    all_kept[[*bylines, *comments]] = False
-    dropped = {*comments, *_lone_headings(page, np.flatnonzero(all_kept).tolist())}
+    all_kept[[*bylines, *comments, *twins]] = False
+    dropped = {*comments, *twins, *_lone_headings(page, np.flatnonzero(all_kept).tolist())}
     if not bylines and not dropped:
         return page
     labels = _relabelled(page.labels, {}, {*bylines, *dropped})

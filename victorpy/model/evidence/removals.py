@@ -34,6 +34,9 @@ _COPY_NAME = re.compile(
     r"|d-(?:none|(?:sm|md|lg|xl)-none)|(?:sm|md|lg|xl):hidden)(?![\w-])"
 )
 _COPY_HINTS = ("clone", "duplicate", "-only", "hid", "show-", "visible-", "-none")
+# Classes of texts for screen readers only.
+_SPOKEN_NAME = re.compile(r"(?<!not-)(?<![a-z])(?:sr-only|screen-?reader|visually-?hidden|a-offscreen)", re.IGNORECASE)
+_LONGEST_TWIN = 6  # words
 _COPY = re.compile(r"cop(?:y|ied)(?: \w+){0,3}!?", re.IGNORECASE)  # buttons of listings
 # Addresses that share, print or send the page, and names of the elements around such links.
 _SHARE_ADDRESS = re.compile(
@@ -95,6 +98,36 @@ def hidden_copies(kept: Flags, page: Columns) -> Flags:
         copied, all_pairs = np.bincount(block, is_copied, page.count), np.bincount(block, minlength=page.count)
         copies[hidden] = copied[hidden] >= np.maximum(_COPIED * all_pairs[hidden], 1)
     return copies
+
+
+def hidden_twins(kept: Flags, page: Columns) -> Flags:
+    """Return the short blocks hidden from screen readers, next to a kept text for screen readers that says the same.
+
+    Of "mo." and "months", the text for screen readers stays, because it is part of a visible block.
+    """
+    twins = np.zeros(page.count, dtype=bool)
+    for number in np.flatnonzero(kept & page.hidden & (page.words <= _LONGEST_TWIN)).tolist():
+        near = [other for other in (number - 1, number + 1) if 0 <= other < page.count and kept[other]]
+        for block in page.document.select(near):
+            pieces = [*block.each_piece()]
+            piece, text = pieces[-1 if block.index < number else 0]
+            twins[number] |= _is_spoken(piece.element, page.document) and _says(page.texts[number], text)
+    return twins
+
+
+def _is_spoken(element: int, document: Document) -> bool:
+    """Whether an element or its parent is for screen readers only."""
+    around = [element, document.elements.parent[element]] if element >= 0 else []
+    return any(_SPOKEN_NAME.search(document.attributes_of(each).get("class", "")) for each in around)
+
+
+def _says(short: str, spoken: str) -> bool:
+    """Whether a text has the letters of another one, or abbreviates words of it."""
+    words, spoken_words = simple_words(short), simple_words(spoken)
+    is_short = all(
+        any(other == word or (word.isalpha() and other.startswith(word)) for other in spoken_words) for word in words
+    )
+    return bool(words) and (is_short or "".join(words) == "".join(spoken_words))
 
 
 def visible_copies(kept: Flags, page: Columns) -> Flags:
