@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, datetime, timedelta, timezone
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
 from lxml import etree
 
@@ -70,6 +70,11 @@ _OF_OTHERS = re.compile(
 _WHOLE = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
 _LONGEST = 150
 _MOST_CANDIDATES, _MOST_DATES = 100, 5  # reading a date takes a millisecond
+# An index has this many different dates, and this share of them is older than the one before.
+_FEWEST_ENTRIES, _DESCENDING = 5, 0.8
+_SHORTEST, _LONGEST_ENTRY = 5, 60  # characters of the text of an element with a date
+_MOST_ELEMENTS = 100_000
+_VISIBLE_SOURCES = frozenset(["headline", "time", "text"])
 _LEVELS = 3  # elements above a date whose texts may describe it
 _LABEL = 30  # characters before a date that may describe it
 
@@ -80,8 +85,39 @@ def find_date(page: Page, language: str = "", today: date | None = None) -> Cand
     for text, source in islice(_candidates(page, language), _MOST_CANDIDATES):
         published = read_date(text, language)
         if published and OLDEST <= published <= newest:
-            return Candidate(published.isoformat(), source)
+            is_entry = source in _VISIBLE_SOURCES and _heads_index(published, page, language)
+            return None if is_entry else Candidate(published.isoformat(), source)
     return None
+
+
+def _heads_index(published: date, page: Page, language: str) -> bool:
+    """Whether a date is the newest of many in elements that look alike, newest first, as in an index of articles.
+
+    The dates of comments do not count, and those of a thread begin with the oldest one.
+    """
+    alike: dict[tuple[str, str | None], list[date]] = {}
+    for element, text in islice(_short_dates(page), _MOST_CANDIDATES):
+        day = read_date(text, language)
+        if day:
+            alike.setdefault((element.tag, element.get("class")), []).append(day)
+    return any(_is_index(published, days) for days in alike.values())
+
+
+def _short_dates(page: Page) -> Iterator[tuple[etree._Element, str]]:
+    """Yield the short elements that seem to contain a date, outside comments, and their texts."""
+    for element in islice(page.root.iter(etree.Element), _MOST_ELEMENTS):
+        text = (element.text or "").strip()
+        text = (element.get("datetime") or text) if element.tag == "time" else text
+        is_short = _SHORTEST < len(text) < _LONGEST_ENTRY
+        if is_short and (_ISO.search(text) or _VISIBLE.search(text)) and not page.any_around(element, is_comment):
+            yield element, text
+
+
+def _is_index(published: date, days: list[date]) -> bool:
+    """Whether a date is the newest of many that mostly descend."""
+    days = [*dict.fromkeys(days)]
+    descents = sum(one > other for one, other in pairwise(days))
+    return len(days) >= _FEWEST_ENTRIES and published == max(days) and descents >= _DESCENDING * (len(days) - 1)
 
 
 def read_date(text: str, language: str = "") -> date | None:
