@@ -849,6 +849,36 @@ def test_victor_lists_its_commands_and_shows_its_version():
         assert words in ended.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["clean", ""], "victor clean: empty argument; is a shell variable empty?"),
+        (["clean", PAGE, ""], "empty argument; is"),
+        (["clean", "--", ""], "empty argument; is"),
+        (["clean", PAGE, "-o", ""], "empty argument after -o; is"),
+        (["clean", PAGE, "--output="], "empty argument after --output; is"),
+        (["clean", PAGE, "--url", ""], "empty argument after --url; is"),
+        (["learn", ""], "victor learn: empty argument; is"),
+        (["annotate", ""], "victor annotate: empty argument; is"),
+        (["view", ""], "victor view: empty argument; is"),
+        (["sst", "build", "", "-o", "tree"], "victor sst: empty argument; is"),
+        (["merge", ""], "victor merge: empty argument; is"),
+        (["convert", "--from", "anno", "", "out"], "empty argument"),
+    ],
+)
+def test_empty_argument_is_wrong_usage(tmp_path, arguments, message):
+    write_files(tmp_path, {"here.html": "<p>Tea"})
+    ended = victor(*arguments, cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert message in ended.stderr.decode()
+    assert names_in(tmp_path) == ["here.html"]
+
+
+def test_parameter_without_a_value_is_not_an_empty_argument(model):
+    error = refused(clean("--method", "sst", "--param=t=", "--site", PAGE.parent, PAGE))
+    assert "sst: t=: expected auto or a number" in error
+
+
 def test_features_are_listed_with_family_and_use():
     ended = victor("features", "--config", "cleaneval", "--used")
     lines = ended.stdout.decode().splitlines()

@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
+from itertools import pairwise
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -91,6 +92,15 @@ class Parser(argparse.ArgumentParser):
                 break
             if name.startswith("--") and " " not in argument and not any(option.startswith(name) for option in known):
                 self.error(f"unknown option {name!r}{suggest(name, known)}")
+
+    def check_empty(self, arguments: Sequence[str]) -> None:
+        """Exit if an argument or the value of an option is empty. As a path it would be the current directory."""
+        for previous, argument in pairwise(["", *arguments]):
+            option, equals, value = argument.partition("=")
+            if argument and (value or not equals or not option.startswith("-")):
+                continue
+            place = next((name for name in (option, previous) if name in self._option_string_actions), "")
+            self.error(f"empty argument{f' after {place}' if place else ''}; is a shell variable empty?")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
@@ -172,7 +182,9 @@ def _run(name: str, arguments: Sequence[str] | None, program: str | None) -> int
         command.configure(parser)
         parser.shorten_usage()
         parsed.options = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
-        parser.check_options(sys.argv[1:] if arguments is None else arguments)
+        given = sys.argv[1:] if arguments is None else arguments
+        parser.check_options(given)
+        parser.check_empty(given)
         parser.parse_intermixed_args(arguments, parsed)
         if hasattr(signal, "SIGPIPE"):
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # exit quietly when the reader of a pipe exits
