@@ -74,14 +74,14 @@ def column_features(family: str, columns: Mapping[str, str]) -> None:
         FEATURES.add(name, Feature(name, family, description, attrgetter(column)))
 
 
-def block_feature(name: str, family: str = "own") -> Callable[[Function], Function]:
+def block_feature(name: str, family: str = "") -> Callable[[Function], Function]:
     """Register a function of one block as a feature. Simpler to write than `feature`, but slower to run."""
 
     def register(function: Callable[[Block], float]) -> Function:
         def column(page: Columns) -> Column:
             return np.array([function(block) for block in page.blocks])
 
-        column.__doc__ = function.__doc__
+        column.__doc__, column.__module__ = function.__doc__, function.__module__
         feature(name, family)(column)
         return function
 
