@@ -26,10 +26,11 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from victorpy.base.digests import META
+from victorpy.base.files import open_regular
 from victorpy.commands import Arguments
 from victorpy.commands._shared import add_allow_code, add_data, add_site_key
 from victorpy.config import Config, load_config
-from victorpy.errors import ConfigError, DataError, ModelError, plural
+from victorpy.errors import AnnotationError, ConfigError, DataError, ModelError, plural
 from victorpy.model.choice import (
     CONFIGS,
     SEVERAL_SITES,
@@ -46,6 +47,7 @@ from victorpy.model.store import DEFAULT, Model, check_target, load_model
 from victorpy.model.train import Trained, check_packages, find_annotations, load_pages, train
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_progress
+from victorpy.outputs.base import MAGIC
 from victorpy.research.datasets import Warn, parse_data, set_name
 from victorpy.research.gold import is_gold_of, load_gold
 from victorpy.research.statistics import compare, summarise
@@ -62,6 +64,15 @@ FEWEST_DISPUTED = 5
 """Texts with fewer words may be content on one page and noise on another."""
 
 NONE = "none"  # the value of --from that trains a new model
+
+
+class Sources(NamedTuple):
+    """What to learn from."""
+
+    files: Sequence[Path]
+    """Annotation files."""
+    gold: Sequence[str]
+    """Gold standards, each as ``KIND:DIR``."""
 
 
 class Loaded(NamedTuple):
@@ -100,8 +111,9 @@ def run(arguments: Arguments) -> int:
     check_target(target)
     if (target / META).exists() and not arguments.force:
         raise ModelError(f"{target} contains a model already; choose another directory, or use --force to replace it")
+    sources = _find_sources(arguments)
     check_packages(config)  # before the pages are read, which may take minutes
-    pages, weights, counts = _load(arguments, config)
+    pages, weights, counts = _load(arguments, sources, config)
     with _progress(arguments) as report:
         if model is None:
             trained, result = _train_new(arguments, config, pages, weights, report)
@@ -220,21 +232,46 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
     return [*lines, f"training {pays}: {difference}; for a better model, {more}"]
 
 
-def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weights, Mapping[str, int]]:
-    """Return the training pages, the weights of their blocks, and the number of pages from each source."""
+def _find_sources(arguments: Arguments) -> Sources:
+    """Find what to learn from. Raises if there is nothing, or if a file is not an annotation file."""
     specs = [spec for spec in arguments.data if ":" in spec or not Path(spec).exists()]
     typed_after_data = [Path(name) for name in arguments.data if name not in specs]
     kinds = {spec: parse_data(spec) for spec in specs}
     paths = arguments.pages + typed_after_data + [path for kind, path in kinds.values() if kind == "anno"]
     if not (paths or specs):
         raise DataError("nothing to learn from; give annotation files, or gold standards with --data KIND:DIR")
-    annotated = _load_annotations(arguments, find_annotations(paths), config) if paths else []
+    for path in paths:
+        if path.suffix != ".anno" and not path.is_dir():
+            _check_annotation(path)
+    gold = [spec for spec in specs if kinds[spec][0] != "anno"]
+    return Sources(find_annotations(paths) if paths else [], gold)
+
+
+def _check_annotation(path: Path) -> None:
+    """Raise if a file is not an annotation file but, for example, a page."""
+    try:
+        with open_regular(path) as file:
+            is_annotation = file.read(len(MAGIC)) == MAGIC.encode()
+    except OSError as error:
+        raise AnnotationError(f"{path}: cannot be read: {error.strerror}") from error
+    if not is_annotation:
+        raise AnnotationError(
+            f"{path}:1: not an annotation file; annotate the page first, with victor annotate {path}, "
+            "or give gold texts with --data KIND:DIR"
+        )
+
+
+def _load(
+    arguments: Arguments, sources: Sources, config: Config
+) -> tuple[list[CleanPage], Weights, Mapping[str, int]]:
+    """Return the training pages, the weights of their blocks, and the number of pages from each source."""
+    annotated = _load_annotations(arguments, sources.files, config) if sources.files else []
     loaded = [Loaded(page, None, "annotation files") for page in annotated]
 
     def warn(message: str) -> None:
         arguments.say(f"left out: {message}")
 
-    for spec in [spec for spec in specs if kinds[spec][0] != "anno"]:
+    for spec in sources.gold:
         for page in load_gold([spec], config, warn, arguments.site_key):
             name = f"{spec}: {page.name}"
             if not page.document.blocks:
@@ -244,7 +281,7 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weight
             else:
                 loaded.append(Loaded(page.annotated, page.weights, spec))
     if not loaded:
-        raise DataError(f"{', '.join(specs)}: no usable page")
+        raise DataError(f"{', '.join(sources.gold)}: no usable page")
     distinct = _without_copies(loaded, warn)
     return [row.page for row in distinct], [row.weights for row in distinct], Counter(row.source for row in distinct)
 
