@@ -213,6 +213,8 @@ class Cleaner:
         >>> Cleaner.load().document(html, parts=Parts.of(exclude="links")).to("markdown")
         'Tea is hot. It is made by pouring water over the leaves of the tea bush.\\n'
         """
+        if not isinstance(parts, Parts):
+            raise TypeError(f"parts must be Parts, such as Parts.of(exclude='links'), not {parts!r}")
         document, about, markup = _read(
             page, self.config, url, content_type, source, metadata=metadata, layout=layout, annotation=annotation
         )

@@ -331,6 +331,22 @@ def test_address_is_for_one_page(tmp_path):
     assert "curl -sL https://tea.example/" in refused(clean("https://tea.example/"))
 
 
+@pytest.mark.parametrize("address", ["notaurl", "tea.example/pot", "https://", "//tea.example/"])
+def test_address_has_a_scheme_and_a_host(address):
+    ended = clean(PAGE, "--url", address)
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert f"expected an address such as https://example.org/page, not {address!r}" in ended.stderr.decode()
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "text,html"])
+def test_roles_need_a_format_that_writes_them(model, format):
+    command = ["--model", model, "--with", "roles", PAGE, "--format"]
+    error = refused(clean(*command, format))
+    assert f"--with roles needs --format jsonl or anno; {format} has no roles" in error
+    for other in ("jsonl", "anno", "jsonl(offsets=yes)", "text,anno"):
+        assert b"role" in clean(*command, other).stdout
+
+
 def test_pages_without_content_are_reported_and_written_empty(model, tmp_path):
     write_files(tmp_path, {"a.html": b"", "b.html": b"  \n", "c.html": b"<html></html>"})
     ended = clean("--model", model, ".", "-o", "out", cwd=tmp_path)
@@ -662,6 +678,8 @@ ONE_LABEL = "%victor-anno 1\nsplit: block\n\nother\t-\t<p>\t Menu\nother\t-\t</p
         ({}, ["."], "no annotation files (*.anno); for pages with gold texts: --data pages:"),
         ({}, ["gone.anno"], "gone.anno: cannot be read"),
         ({"page.html": "<p>Tea"}, ["page.html"], "page.html:1: not an annotation file"),
+        ({"page.html": "<p>Tea"}, ["page.html"], "annotate the page first, with annotate.py page.html"),
+        ({"page.html": "<p>Tea"}, ["page.html"], "or give gold texts with --data KIND:DIR"),
         ({"bad.anno": ONE_LABEL.replace("other", "othr", 1)}, ["bad.anno"], "bad.anno:4: unknown label 'othr'"),
         ({"one.anno": ONE_LABEL}, ["one.anno"], "give at least 2 pages"),
         ({"one.anno": ONE_LABEL}, ["one.anno", "--from", "none"], "at least two labels"),
@@ -674,6 +692,16 @@ ONE_LABEL = "%victor-anno 1\nsplit: block\n\nother\t-\t<p>\t Menu\nother\t-\t</p
 def test_learn_errors_are_one_line(tmp_path, files, arguments, message):
     assert message in refused(learn(*arguments, cwd=write_files(tmp_path, files)))
     assert names_in(tmp_path) == sorted(files)
+
+
+@pytest.mark.parametrize(("name", "message"), [(".", "no annotation files"), ("page.html", "annotate the page first")])
+def test_missing_annotations_are_noticed_before_missing_packages(tmp_path, monkeypatch, name, message):
+    write_files(tmp_path, {"page.html": "<p>Tea", "pages/tea.anno": ONE_LABEL})
+    monkeypatch.setitem(sys.modules, "catboost", None)
+    command = ["--from", "none", "-o", "model"]
+    assert "needs CatBoost: pip install" in refused(learn("pages", *command, cwd=tmp_path))
+    (tmp_path / "pages" / "tea.anno").unlink()
+    assert message in refused(learn(name, *command, cwd=tmp_path))
 
 
 @pytest.fixture(scope="module")

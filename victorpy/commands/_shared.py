@@ -25,6 +25,7 @@ from victorpy.errors import ConfigError, ModelError, OutputError
 from victorpy.methods import Method
 from victorpy.model.parts import HEADLINES, PARTS, Parts
 from victorpy.model.store import bundled_models, find_model
+from victorpy.outputs import find_output
 from victorpy.sites.grouping import SAMPLE, SITE_KEY, SITE_KEYS
 
 _MOST = 1_000_000_000
@@ -227,6 +228,8 @@ def format_of(arguments: Arguments) -> str:
     """Return the format with its parameters. If none is given, the ending of the output may name it."""
     ending = Path(getattr(arguments, "output", None) or "").suffix.lower()
     name: str = arguments.format or FORMATS.get(ending, "text")
+    if "roles" in Parts.of(arguments.include).included and not find_output(name).writes_roles:
+        raise ConfigError(f"--with roles needs --format jsonl or anno; {name} has no roles")
     if not arguments.front_matter:
         return name
     if name != "markdown":

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -64,7 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pages", nargs="*", metavar="PAGE", help=pages)
     parser.add_argument("-o", "--output", metavar="OUT", help="output file, or directory for several pages")
     page, site, many = _shared.add_cleaning(parser)
-    page.add_argument("--url", help="address of the page, to resolve its links")
+    page.add_argument("--url", type=_address, metavar="URL", help="address of the page, to resolve its links")
     page.add_argument("--charset", metavar="NAME", help="encoding from the page's HTTP header")
     directory = "learn from pages in DIR, or from a tree of victor sst; without PAGE, clean DIR"
     site.add_argument("--site", metavar="DIR", help=directory)
@@ -77,6 +78,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     many.add_argument("--part", type=_part, metavar="K/N", help=part)
     many.add_argument("--log-json", type=Path, metavar="FILE", help="add progress and failures to a file of JSON lines")
     many.add_argument("--retry", type=Path, metavar="failed.jsonl", help="clean the failed pages of a run again")
+
+
+def _address(value: str) -> str:
+    if not re.match(r"[a-z][a-z\d+.-]*://[^\s/]|file:", value, re.IGNORECASE):
+        raise argparse.ArgumentTypeError(f"expected an address such as https://example.org/page, not {value!r}")
+    return value
 
 
 def _part(value: str) -> tuple[int, int]:

@@ -42,7 +42,7 @@ _TAG = re.compile(r"<(/?)([\w:.-]+)((?: [^\s=<>]+=\"[^\"<>]*\")*)>")
 _ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
 
 
-@output("anno", ".anno", wants_features=True)
+@output("anno", ".anno", wants_features=True, writes_roles=True)
 def write_anno(page: CleanPage) -> str:
     """Annotation file: one block per line with label, probability, tags, text and features."""
     comments = {

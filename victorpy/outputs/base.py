@@ -162,6 +162,8 @@ class Output:
     """Raises an error if a required package is not installed."""
     wants_facts: bool = False
     """Whether the format writes some metadata, unless the user leaves it out."""
+    writes_roles: bool = False
+    """Whether the format writes the roles of blocks, if they were requested."""
 
     @property
     def omits_empty(self) -> bool:
@@ -211,6 +213,7 @@ def find_output(format: str) -> Output:
         wants_metadata=any(output.wants_metadata for output in found),
         wants_layout=any(output.wants_layout for output in found),
         wants_facts=True,
+        writes_roles=any(output.writes_roles for output in found),
     )
 
 

@@ -70,7 +70,7 @@ def render_cleaneval(page: CleanPage) -> str:
     return "\n".join(lines)
 
 
-@output("jsonl", ".jsonl", joins=True, wants_facts=True, changes={"wants_layout": True})
+@output("jsonl", ".jsonl", joins=True, wants_facts=True, writes_roles=True, changes={"wants_layout": True})
 def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
     """One JSON object per page: url, title, author, date, text, confidence, and all blocks with label and path."""
     document = page.document
