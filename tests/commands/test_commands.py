@@ -44,7 +44,7 @@ from victorpy.commands import Arguments
 from victorpy.commands.learn import SEVERAL_SITES, _describe_choice
 from victorpy.config import load_config
 from victorpy.model.choice import ADAPTED, UNCHANGED, Learned
-from victorpy.model.train import load_pages, train
+from victorpy.model.train import load_pages, train, unused_features
 from victorpy.outputs.anno import load_anno, load_progress
 from victorpy.outputs.text import render_cleaneval
 
@@ -605,6 +605,53 @@ def test_summary_of_learn_does_not_promise_too_much():
     assert head == "word F1 on unseen pages of unknown sites (cross-validation), with 95 % intervals:"
     assert warning == "the saved model knows only pages like these; use it for no others"
     assert last.startswith("training pays: +0.250 word F1")
+
+
+OWN_FEATURES = """
+from victorpy.features import block_feature, feature
+
+@block_feature("unused-a")
+def a(block):
+    return 1.0
+
+@feature("unused-b.*")
+def b(page, what):
+    return page.letters > int(what)
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "template", "unused"),
+    [
+        ("include crf\ncrf-template: crf\n", "B", ["unused-a", "unused-b.*"]),
+        ("include crf\ncrf-template: my\ncrf-features: unused-a\n", "include crf", ["unused-a", "unused-b.*"]),
+        ("include crf\ncrf-template: my\ncrf-features: unused-a\n", "%x[0,unused-a]", ["unused-b.*"]),
+        ("include default\n", "B", ["unused-a", "unused-b.*"]),
+        ("include default\nevidence-template: my\n", "include evidence\n%x[0,unused-b.3]", ["unused-a"]),
+        ("include default\nevidence-template: my\n", "%x[0,unused-{a,b.3}]", []),
+    ],
+)
+def test_features_that_a_config_does_not_use_are_found(tmp_path, lines, template, unused):
+    write_files(tmp_path, {"unused.py": OWN_FEATURES, "my.tpl": template})
+    (tmp_path / "my.conf").write_text(f"{lines}feature-modules: unused.py\n")
+    assert unused_features(load_config(str(tmp_path / "my.conf"))) == unused
+
+
+@pytest.mark.parametrize(
+    ("base", "advice"),
+    [
+        ("crf\ncrf-template: crf\ncrf-param-max_iterations: 1", "crf-features and crf-template\n"),
+        ("default", "crf-features and crf-template, or to evidence-template for trees\n"),
+    ],
+)
+def test_learn_warns_about_unused_features_before_training(tmp_path, base, advice):
+    write_files(tmp_path, {"unused.py": OWN_FEATURES, "a.anno": ONE_LABEL})
+    (tmp_path / "my.conf").write_text(f"include {base}\nfeature-modules: unused.py\n")
+    ended = learn("--config", "my.conf", "a.anno", cwd=tmp_path, text=True)
+    warning = "learn: the config does not use these features of unused.py: unused-a, unused-b.*; add them to "
+    assert ended.returncode == 2  # there is nothing to learn from
+    assert f"{warning}{advice}" in ended.stderr
+    assert "does not use" not in learn("--config", "my.conf", "a.anno", "--quiet", cwd=tmp_path, text=True).stderr
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ from victorpy.model.choice import (
 from victorpy.model.evidence.replay import WEIGHT, load_replay
 from victorpy.model.evidence.stage import Report, Weights
 from victorpy.model.store import DEFAULT, Model, check_target, load_model
-from victorpy.model.train import Trained, check_packages, find_annotations, load_pages, train
+from victorpy.model.train import Trained, check_packages, find_annotations, load_pages, train, unused_features
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_progress
 from victorpy.outputs.base import MAGIC
@@ -102,7 +102,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int:
     if arguments.config and arguments.origin not in (None, NONE):
-        raise ConfigError("--config trains a new model, so it cannot be combined with --from")
+        raise ConfigError(
+            "--config trains a new model, so it cannot be combined with --from; an adapted model has the features of "
+            "the model that it came from"
+        )
     is_new = arguments.config is not None or arguments.origin == NONE
     began = time.perf_counter()
     model = None if is_new else load_model(arguments.origin or DEFAULT, allow_code=arguments.allow_code)
@@ -142,6 +145,11 @@ def _train_new(
         if sys.stderr.isatty() or info["num"] == 1:
             report(f"CRF, iteration {info['num']}, loss {info.get('loss', 0):.1f}")
 
+    unused = unused_features(config)
+    if unused:
+        variables = "crf-features and crf-template" + ", or to evidence-template for trees" * bool(config.get("evidence"))
+        modules = ", ".join(config.get("feature-modules"))
+        arguments.note(f"the config does not use these features of {modules}: {', '.join(unused)}; add them to {variables}")
     if arguments.config is None:
         config = scratch_config(TREES, len(pages))
     trained = train(pages, config, show_iteration, report, arguments.site_key, weights)

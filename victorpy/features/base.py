@@ -131,6 +131,12 @@ def load_modules(config: Config) -> None:
         _LOADED[path.resolve()] = digest, frozenset(FEATURES) - other_features
 
 
+def module_features(config: Config) -> list[str]:
+    """Return the names of the features in the feature files of a config, which `load_modules` has run."""
+    digests = {hashlib.sha256(read_bounded(path, _MOST_BYTES)).hexdigest() for path in config.files("feature-modules")}
+    return sorted(name for digest, names in _LOADED.values() if digest in digests for name in names)
+
+
 # The digest and the features of each loaded file. Like the registry, it is shared by the whole process.
 _LOADED: dict[Path, tuple[str, frozenset[str]]] = {}
 
