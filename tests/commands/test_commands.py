@@ -43,7 +43,9 @@ from victorpy.cleaner import Cleaner
 from victorpy.commands import Arguments
 from victorpy.commands.learn import SEVERAL_SITES, _describe_choice
 from victorpy.config import load_config
+from victorpy.model import choice
 from victorpy.model.choice import ADAPTED, UNCHANGED, Learned
+from victorpy.model.store import load_model
 from victorpy.model.train import load_pages, train, unused_features
 from victorpy.outputs.anno import load_anno, load_progress
 from victorpy.outputs.text import render_cleaneval
@@ -544,6 +546,7 @@ def test_learn_warns_about_one_page_and_about_disputed_labels(tmp_path):
 GAIN = "+0.100 word F1, 95 % interval +0.100 to +0.100"
 LOSS = GAIN.replace("+", "-")
 MORE = "for a better model, annotate about"
+BETTER = "the unchanged model is as good or better, so use it or adapt it (--from default)"
 USUAL = "adapting usually gains a little"
 OTHER_SITES = " (of other sites, if you want to clean these too)"
 
@@ -607,6 +610,40 @@ def test_summary_of_learn_does_not_promise_too_much():
     assert last.startswith("training pays: +0.250 word F1")
 
 
+@pytest.mark.parametrize(
+    ("gain", "sentence"),
+    [
+        (0.1, f"training pays: {GAIN}; {MORE} 15 more pages"),
+        (0.0004, f"training does not pay: +0.000 word F1, 95 % interval +0.000 to +0.000; {BETTER}; {MORE} 15 more"),
+        (-0.1, f"training does not pay: {LOSS}; {BETTER}; {MORE} 15 more pages"),
+    ],
+)
+def test_summary_compares_a_new_model_with_the_unchanged_one(gain, sentence):
+    scores = {UNCHANGED: [0.5] * 5, "new model, config tea": [0.5 + gain] * 5}
+    learned = Learned(None, "new model, config tea", scores, gain - 0.02, sites=5, by_site=True)
+    _, unchanged, new, warning, last = _describe_choice(learned, "default")
+    assert unchanged == f"  {'default, unchanged':<29} 0.500  0.500 to 0.500"
+    assert new.startswith("  new model, config tea  ")
+    assert new.endswith("  <- saved")
+    assert "knows only pages like these" in warning
+    assert sentence in last
+
+
+def test_unchanged_model_has_the_same_scores_beside_every_config():
+    default = load_model("default")
+    expected = choice.learn(load_pages(ARTICLES[:3], default.config), default).scores[UNCHANGED]
+    for name in ("crf", "cleaneval"):  # which cuts pages in another way
+        config = load_config(name)
+        config = replace(config, values={**config.values, "crf-param-max_iterations": ("5",)})
+        pages = load_pages(ARTICLES[:3], config)
+        learned = choice.compare_new(train(pages, config), "tea", pages, default)
+        assert learned.scores[UNCHANGED] == pytest.approx(expected)
+        assert len(set(learned.scores["tea"])) == 3
+        assert 0.2 < min(learned.scores["tea"]) < max(learned.scores["tea"]) < 1
+        assert (learned.chosen, learned.sites, learned.by_site) == ("tea", 3, True)
+    assert choice.compare_new(train(pages[:1], config), "tea", pages[:1], default) is None
+
+
 OWN_FEATURES = """
 from victorpy.features import block_feature, feature
 
@@ -657,7 +694,16 @@ def test_learn_warns_about_unused_features_before_training(tmp_path, base, advic
 @pytest.mark.slow
 def test_new_model_with_trees_is_scored_on_unseen_pages(tmp_path):
     ended = learn("--from", "none", *ARTICLES[:4], "-o", tmp_path / "model", text=True)
-    assert "word F1 on unseen pages (cross-validation): 0." in ended.stdout
+    assert "word F1 on pages of unseen sites (cross-validation), with 95 % intervals:\n" in ended.stdout
+    rows = re.findall(r"^  (.+?)  +(\d\.\d{3})  \d\.\d{3} to \d\.\d{3}(.*)$", ended.stdout, flags=re.M)
+    assert [(name, mark.strip()) for name, _, mark in rows] == [
+        ("default, unchanged", ""),
+        ("trees from scratch", "<- saved"),
+    ]
+    assert float(rows[0][1]) > 0.9
+    assert rows[1][1] in victor("model", "show", tmp_path / "model", text=True).stdout
+    assert "training does not pay: " in ended.stdout
+    assert "so use it or adapt it (--from default); for a better model, annotate about 1 more page" in ended.stdout
     assert b" on unseen pages (cross-validation)" in victor("model", "show", tmp_path / "model").stdout
     config = (tmp_path / "model" / "config.conf").read_text()
     assert "evidence-net: 0\n" in config  # small trees for few pages
@@ -667,10 +713,15 @@ def test_new_model_with_trees_is_scored_on_unseen_pages(tmp_path):
 def test_learn_shows_iterations_and_a_summary_and_clean_uses_the_model(tmp_path):
     ended = learn_process("--config", small_conf(tmp_path), *ARTICLES[:4], cwd=tmp_path)
     assert ended.returncode == 0
-    iteration, warning = ended.stderr.decode().splitlines()  # the first of eight; a terminal shows all in one line
+    # The first of eight iterations; a terminal shows all of them in one line.
+    iteration, folds, warning = ended.stderr.decode().splitlines()
+    assert folds == "cross-validation"
     assert iteration.startswith("CRF, iteration 1, loss ")
     assert "only 4 pages" in warning
-    for part in ("trained on 4 pages", "attributes have weights", "of labels are right", "models/small"):
+    for part in (
+        *("trained on 4 pages", "attributes have weights", "of labels are right", "models/small"),
+        *("unseen sites (cross-validation)", "default, unchanged", "new model, config small", "training does not pay"),
+    ):
         assert part in ended.stdout.decode()
     cleaned = clean("--model", "small", PAGE, cwd=tmp_path)
     assert (cleaned.returncode, cleaned.stderr) == (0, b"")

@@ -32,14 +32,14 @@ from victorpy.commands._shared import add_allow_code, add_data, add_site_key
 from victorpy.config import Config, load_config
 from victorpy.errors import AnnotationError, ConfigError, DataError, ModelError, plural
 from victorpy.model.choice import (
-    CONFIGS,
+    OLD,
     SEVERAL_SITES,
     TREES,
     UNCHANGED,
     Learned,
+    compare_new,
     learn,
     scratch_config,
-    unseen_scores,
 )
 from victorpy.model.evidence.replay import WEIGHT, load_replay
 from victorpy.model.evidence.stage import Report, Weights
@@ -145,11 +145,7 @@ def _train_new(
         if sys.stderr.isatty() or info["num"] == 1:
             report(f"CRF, iteration {info['num']}, loss {info.get('loss', 0):.1f}")
 
-    unused = unused_features(config)
-    if unused:
-        variables = "crf-features and crf-template" + ", or to evidence-template for trees" * bool(config.get("evidence"))
-        modules = ", ".join(config.get("feature-modules"))
-        arguments.note(f"the config does not use these features of {modules}: {', '.join(unused)}; add them to {variables}")
+    _warn_about_unused(arguments, config)
     if arguments.config is None:
         config = scratch_config(TREES, len(pages))
     trained = train(pages, config, show_iteration, report, arguments.site_key, weights)
@@ -159,13 +155,26 @@ def _train_new(
         f"on the training pages, {scores['label_accuracy']:.2%} of labels are right, "
         f"and {scores['content_accuracy']:.2%} if only content and noise count",
     ]
-    unseen = [] if any(weights) else unseen_scores(trained, pages)
-    if unseen:
-        summary = summarise(unseen)
-        interval = f"95 % interval {summary.low:.3f} to {summary.high:.3f}"
-        lines.append(f"word F1 on unseen pages (cross-validation): {summary.mean:.3f}, {interval}")
-        trained.training["unseen_word_f1"] = round(summary.mean, 4)
-    return trained, lines
+    default = load_model(DEFAULT)
+    _note_seen(arguments, default, DEFAULT, pages)
+    name = TREES if arguments.config is None else f"new model, config {config.name}"
+    learned = compare_new(trained, name, pages, default, weights, arguments.site_key, report)
+    if learned is None:
+        return trained, [*lines, "there are too few pages for cross-validation, so word F1 on unseen pages is unknown"]
+    trained.training["unseen_word_f1"] = round(summarise(learned.scores[name]).mean, 4)
+    return trained, [*lines, *_describe_choice(learned, DEFAULT)]
+
+
+def _warn_about_unused(arguments: Arguments, config: Config) -> None:
+    """Warn about features of the user's modules that would have no effect."""
+    unused = unused_features(config)
+    if not unused:
+        return
+    variables = "crf-features and crf-template"
+    if config.get("evidence"):
+        variables += ", or to evidence-template for trees"
+    names, modules = ", ".join(unused), ", ".join(config.get("feature-modules"))
+    arguments.note(f"the config does not use these features of {modules}: {names}; add them to {variables}")
 
 
 def _adapt(
@@ -175,15 +184,19 @@ def _adapt(
     if arguments.replay < 0:
         raise ConfigError(f"--replay must be 0 or more, not {arguments.replay:g}")
     replay = load_replay(model.meta, arguments.replay) if arguments.replay else None
-    known = set(str(model.meta.get("training", {}).get("fingerprints", "")).split())
-    seen = sum(page_fingerprint(page.document) in known for page in pages)
-    if seen:
-        origin = arguments.origin or DEFAULT
-        arguments.note(f"{origin} was trained on {seen:,} of these pages, so its score on them is too high")
+    _note_seen(arguments, model, arguments.origin or DEFAULT, pages)
     learned = learn(pages, model, weights, arguments.site_key, replay, arguments.origin is not None, report)
     if arguments.replay and replay is None:
         arguments.note("the sample of general pages does not fit this model, so other pages may become worse")
     return learned.trained, _describe_choice(learned, arguments.origin or DEFAULT)
+
+
+def _note_seen(arguments: Arguments, model: Model, name: str, pages: Sequence[CleanPage]) -> None:
+    """Say how many of the pages a model was trained on."""
+    known = set(str(model.meta.get("training", {}).get("fingerprints", "")).split())
+    seen = sum(page_fingerprint(page.document) in known for page in pages)
+    if seen:
+        arguments.note(f"{name} was trained on {seen:,} of these pages, so its score on them is too high")
 
 
 @contextmanager
@@ -215,7 +228,7 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
     lines = [f"word F1 on {unseen} (cross-validation), with 95 % intervals:"]
     for name, scores in learned.scores.items():
         summary = summarise(scores)
-        shown = f"{origin}, {name}" if name not in CONFIGS else name
+        shown = f"{origin}, {name}" if name in OLD else name
         chosen = "  <- saved" if name == learned.chosen else ""
         lines.append(f"  {shown:<29} {summary.mean:.3f}  {summary.low:.3f} to {summary.high:.3f}{chosen}")
     if learned.general:
@@ -229,13 +242,17 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
         return [*lines, f"training did not pay, so the saved model is a copy of {origin}; {more}"]
     gain = compare(learned.scores[learned.chosen], learned.scores[UNCHANGED])
     difference = f"{gain.mean:+.3f} word F1, 95 % interval {gain.low:+.3f} to {gain.high:+.3f}"
-    if abs(gain.mean) < LEAST_SHOWN:
+    is_new = learned.chosen not in OLD
+    if is_new and gain.mean < LEAST_SHOWN:
+        pays = "does not pay"
+        difference += f"; the unchanged model is as good or better, so use it or adapt it (--from {origin})"
+    elif abs(gain.mean) < LEAST_SHOWN:
         pays, difference = "may pay", "these pages show no difference yet, but adapting usually gains a little"
     elif gain.mean > 0:
         pays = "pays" if gain.low > 0 and pages >= TARGETS[0] else "probably pays"
     else:
         pays = "may pay" if learned.expected_gain > 0 else "does not pay"
-    if learned.chosen in CONFIGS:
+    if is_new:
         lines.append("the saved model knows only pages like these; use it for no others")
     return [*lines, f"training {pays}: {difference}; for a better model, {more}"]
 
@@ -269,9 +286,7 @@ def _check_annotation(path: Path) -> None:
         )
 
 
-def _load(
-    arguments: Arguments, sources: Sources, config: Config
-) -> tuple[list[CleanPage], Weights, Mapping[str, int]]:
+def _load(arguments: Arguments, sources: Sources, config: Config) -> tuple[list[CleanPage], Weights, Mapping[str, int]]:
     """Return the training pages, the weights of their blocks, and the number of pages from each source."""
     annotated = _load_annotations(arguments, sources.files, config) if sources.files else []
     loaded = [Loaded(page, None, "annotation files") for page in annotated]

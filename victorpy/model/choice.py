@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -23,11 +24,12 @@ from victorpy.labellers.base import check_labels
 from victorpy.model.evidence import Keeping, fit_evidence, probabilities
 from victorpy.model.evidence.adaptation import Adaptation, JudgedPage, fit_adaptation
 from victorpy.model.evidence.replay import Replay
-from victorpy.model.evidence.stage import Report, Weights
+from victorpy.model.evidence.stage import Findings, Report, Weights
 from victorpy.model.labeller import ModelLabeller, Stages, columns_of, sites_of
 from victorpy.model.store import Model
 from victorpy.model.train import Trained, describe_training, train
 from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import read_anno, write_anno
 from victorpy.sites.grouping import SITE_KEY, make_folds, site_of
 
 FOLDS = 5
@@ -64,6 +66,9 @@ TREES, CRF = "trees from scratch", "CRF from scratch"
 
 CONFIGS = {TREES: "default", CRF: "crf"}
 """The configs of models that are trained on the pages alone."""
+
+OLD = (UNCHANGED, ADAPTED, AVERAGED)
+"""The candidates that are based on the given model. Others know only the pages that they were trained on."""
 
 FEWEST_TO_AVERAGE = 10
 """With fewer pages, trees that know only these pages do not improve an adaptation."""
@@ -123,10 +128,7 @@ def learn(
     if len(pages) < 2:
         raise DataError("there is only one page to learn from; give at least 2 pages, better 5 or more")
     report(f"features of {len(pages):,} pages")
-    sites = guess_sites([page.document for page in pages], site_key)
-    has_several_sites = len(set(sites)) >= SEVERAL_SITES
-    by_site = has_several_sites and all(site_of(page.document.url, site_key) for page in pages)
-    groups = sites if has_several_sites else [str(number) for number in range(len(pages))]
+    sites, groups, by_site = _group(pages, site_key)
     judged = judge_pages(pages, model, weights, sites, groups)
     folds = make_folds(groups, min(FOLDS, len(set(groups))), seed=1)
     trial = _Trial(judged, folds, sites, Keeping.of(model.config), replay, report)
@@ -159,6 +161,54 @@ def learn(
     if general is not None:
         story["general_word_f1"] = [round(value, 4) for value in general]
     return Learned(Trained(labeller, config, story), chosen, scores, gains[chosen], len(set(sites)), by_site, general)
+
+
+def compare_new(
+    trained: Trained,
+    name: str,
+    pages: Sequence[CleanPage],
+    model: Model,
+    weights: Weights | None = None,
+    site_key: str = SITE_KEY,
+    report: Report = lambda message: None,
+) -> Learned | None:
+    """Compare a new model with an unchanged one on the pages that the new model was trained on.
+
+    Trees were cross-validated in training. A model without trees is trained again for each fold, or for one fold if
+    there are many pages. Returns None if there are too few pages for that.
+    """
+    factors = weights or [None] * len(pages)
+    sites, groups, by_site = _group(pages, site_key)
+    kept = _kept_in_training(trained, pages)
+    if kept:
+        by_site = by_site and len(set(sites)) >= int(trained.config.one("evidence-folds", "4"))
+    elif len(set(groups)) > 1:
+        report("cross-validation")
+        folds = make_folds(groups, min(FOLDS, len(set(groups))), seed=1)
+        tested = range(max(folds) + 1 if len(pages) < FEW_PAGES else 1)
+        labeller = ModelLabeller(trained.config, site_key=site_key)
+        documents, labels = [page.document for page in pages], [page.labels for page in pages]
+        with suppress(DataError):  # there is too little to learn from without a fold
+            kept = cross_validate(labeller, documents, labels, factors, folds, tested, sites)
+    if not kept:
+        return None
+    tested_pages, tested_factors = [pages[number] for number in kept], [factors[number] for number in kept]
+    columns = [Columns(page.document, trained.config) for page in tested_pages]
+    ours = _score_all(tested_pages, columns, kept.values(), tested_factors)
+    theirs = _unchanged_scores(model, tested_pages, tested_factors, [sites[number] for number in kept])
+    gain = expected_gain(ours, theirs) - NEW_MODEL_GAIN
+    return Learned(trained, name, {UNCHANGED: theirs, name: ours}, gain, len(set(sites)), by_site)
+
+
+def _group(pages: Sequence[CleanPage], site_key: str) -> tuple[list[str], list[str], bool]:
+    """Return the site and the group of each page, and whether the groups are sites that are certain.
+
+    Pages of a group are in the same fold. With few sites, each page is a group.
+    """
+    sites = guess_sites([page.document for page in pages], site_key)
+    has_several_sites = len(set(sites)) >= SEVERAL_SITES
+    by_site = has_several_sites and all(site_of(page.document.url, site_key) for page in pages)
+    return sites, sites if has_several_sites else [str(number) for number in range(len(pages))], by_site
 
 
 def guess_sites(documents: Sequence[Document], site_key: str) -> list[str]:
@@ -206,16 +256,70 @@ def word_f1(words: Floats, content: Flags, kept: Flags) -> float:
     return 2 * float(words[kept & content].sum()) / total if total else 1.0
 
 
-def unseen_scores(trained: Trained, pages: Sequence[CleanPage]) -> Scores:
-    """Return the word F1 of the training pages, each cleaned by trees that have not seen its site.
+def cross_validate(
+    labeller: ModelLabeller,
+    documents: Sequence[Document],
+    labels: Sequence[Sequence[str]],
+    factors: Weights,
+    folds: Sequence[int],
+    tested: Iterable[int],
+    sites: Sequence[str],
+) -> dict[int, Flags]:
+    """Return the blocks of each page in the tested folds that the labeller keeps after training on the other folds."""
+    kept = {}
+    for fold in tested:
+        seen = [number for number, its_fold in enumerate(folds) if its_fold != fold]
+        fitted = copy.copy(labeller).fit(
+            [documents[number] for number in seen],
+            [labels[number] for number in seen],
+            weights=[factors[number] for number in seen],
+        )
+        unseen = sorted(set(range(len(documents))).difference(seen))
+        for site in dict.fromkeys(sites[number] for number in unseen):
+            its_pages = [number for number in unseen if sites[number] == site]
+            at_site = fitted.at_site([documents[number] for number in its_pages])
+            for number in its_pages:
+                found = at_site.label(documents[number]).labels
+                kept[number] = np.array([label.is_content for label in found], dtype=bool)
+    return dict(sorted(kept.items()))
 
-    Models without trees, or trained on pages without blocks, have no such scores.
+
+def _kept_in_training(trained: Trained, pages: Sequence[CleanPage]) -> dict[int, Flags]:
+    """Return the blocks that a new model keeps on each training page, by trees that have not seen its site.
+
+    Models without trees, or trained on pages without blocks, have no such blocks.
     """
-    scores, keeping, log_odds = [], Keeping.of(trained.config), trained.labeller.training_log_odds_
-    for page, found in zip(pages, log_odds, strict=True) if len(log_odds) == len(pages) else ():
-        columns = Columns(page.document, trained.config)
+    log_odds, keeping = trained.labeller.training_log_odds_, Keeping.of(trained.config)
+    pairs = zip(pages, log_odds, strict=True) if len(log_odds) == len(pages) else ()
+    return {
+        number: keeping.kept(probabilities(found), Columns(page.document, trained.config))
+        for number, (page, found) in enumerate(pairs)
+    }
+
+
+def _unchanged_scores(model: Model, pages: Sequence[CleanPage], factors: Weights, sites: Sequence[str]) -> Scores:
+    """Score an unchanged model on labelled pages, after cutting them into blocks as the model does."""
+    stages, keeping = cast(Stages, model.labeller.stages_), Keeping.of(model.config)
+    split = "every" if model.config.cuts.every else "block"
+    recut = [
+        page if page.document.split == split or factor is not None else read_anno(write_anno(page), model.config.cuts)
+        for page, factor in zip(pages, factors, strict=True)
+    ]
+    columns = list(columns_of([page.document for page in recut], sites, model.labeller))
+    findings = (cast(Findings, stages.judge(its_columns)) for its_columns in columns)
+    kept = (keeping.kept(probabilities(its.log_odds), page) for its, page in zip(findings, columns, strict=True))
+    return _score_all(recut, columns, kept, factors)
+
+
+def _score_all(
+    pages: Sequence[CleanPage], columns: Sequence[Columns], kept: Iterable[Flags], factors: Weights
+) -> Scores:
+    """Return the word F1 of each page. Blocks whose factor is 0 do not count."""
+    scores = []
+    for page, its_columns, its_kept, factor in zip(pages, columns, kept, factors, strict=True):
         content = np.array([label.is_content for label in page.labels], dtype=bool)
-        scores.append(word_f1(columns.words, content, keeping.kept(probabilities(found), columns)))
+        words = its_columns.words if factor is None else np.where(np.asarray(factor) > 0, its_columns.words, 0.0)
+        scores.append(word_f1(words, content, its_kept))
     return scores
 
 
@@ -310,16 +414,11 @@ class _Trial:
             content, groups = [page.content for page in self.pages], [page.group for page in self.pages]
             fitted = fit_evidence(columns, content, groups, config)
             return self.score([findings.log_odds for findings in fitted.findings])
-        scores = [0.0] * len(self.pages)
-        for fold in range(max(self.folds) + 1):
-            seen = [number for number, its_fold in enumerate(self.folds) if its_fold != fold]
-            labels = [self.pages[number].labels for number in seen]
-            labeller = ModelLabeller(config).fit([documents[number] for number in seen], labels)
-            for number in set(range(len(documents))) - set(seen):
-                kept = [label.is_content for label in labeller.label(documents[number]).labels]
-                page = self.pages[number]
-                scores[number] = word_f1(page.known_words, page.content, np.array(kept, dtype=bool))
-        return scores
+        labels = [page.labels for page in self.pages]
+        every_fold = range(max(self.folds) + 1)
+        nothing = [None] * len(documents)
+        kept = cross_validate(ModelLabeller(config), documents, labels, nothing, self.folds, every_fold, self.sites)
+        return [word_f1(page.known_words, page.content, kept[number]) for number, page in enumerate(self.pages)]
 
 
 def scratch_config(name: str, pages: int) -> Config:
