@@ -114,7 +114,8 @@ def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGro
     many = parser.add_argument_group("many pages (docs/guides/batch.md)")
     add = many.add_argument
     add("--timeout", type=float, metavar="S", help="seconds of CPU time per page (default: 10)")
-    add("--memory", type=float, metavar="MB", help="memory per page (default: 1000)")
+    memory = "memory per page, besides 3 times --max-size and 32 MB to read pages (default: 1000)"
+    add("--memory", type=float, metavar="MB", help=memory)
     add("--force", action="store_true", help="start over: clean all pages again, and replace an earlier run's output")
     add("--summary", type=Path, metavar="FILE", help="write the counts to a JSON file")
 
