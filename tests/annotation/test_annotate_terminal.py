@@ -352,7 +352,8 @@ def test_pages_of_a_directory_one_after_another(pages):
         terminal.wait_for(lambda here: "not read" not in here.text)
         assert re.search(r"► .* 154 .*courier-bakery.html", terminal.text)
         terminal.type("enter", until="block 1 of 154")
-        terminal.type("a", ">", until="1/4 done ")
+        terminal.type("a", until="1/4 done ")  # before the page is left
+        terminal.type(">", until="1/4 done ")
         terminal.wait_for("courier-bridge.html")
         terminal.type("o", "q", until="1 of 4 pages finished")
         assert re.search(r"100 % .*courier-bakery.html", terminal.text)

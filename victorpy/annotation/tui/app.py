@@ -11,7 +11,7 @@ from victorpy.annotation.opening import open_page
 from victorpy.annotation.pages import Entry, Pages
 from victorpy.annotation.store import OpenPage
 from victorpy.annotation.tui.keys import Keys
-from victorpy.annotation.tui.page_view import PageView
+from victorpy.annotation.tui.page_view import Others, PageView
 from victorpy.annotation.tui.text import Row, cut, fit, visible, width_of
 from victorpy.annotation.tui.views import COMFORT, PageListView, View
 from victorpy.config import Config
@@ -103,10 +103,10 @@ class App:
 
     # Pages
 
-    def show_page(self, opened: OpenPage, place: str = "") -> None:
+    def show_page(self, opened: OpenPage, others: Others | None = None) -> None:
         predictor = self._learning.predictor
         features = predictor.cleaner.labeller.features if predictor is not None else None
-        self.views.append(PageView(self, opened, features, place))
+        self.views.append(PageView(self, opened, features, others))
         self.say("; ".join(opened.messages), also=True)
 
     def show_list(self, pages: Pages, order: str) -> None:
@@ -123,7 +123,8 @@ class App:
         except (VictorError, OSError) as error:
             return str(error)
         opened.name = entry.name
-        self.show_page(opened, f"{sum(each.is_finished for each in entries)}/{len(entries)} done")
+        others = [each for each in entries if each is not entry]
+        self.show_page(opened, Others(sum(each.is_finished for each in others), len(others)))
         return ""
 
     def turn_page(self, forward: bool) -> None:

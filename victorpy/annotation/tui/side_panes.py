@@ -101,6 +101,8 @@ class FactsPane:
         probability_text = f" ({probability:.3f})" if probability is not None else ""
         yield "label", f"{session.label(number) or 'none'}, {session.state(number)}"
         yield "model", f"{session.predicted.labels[number] or 'no prediction'}{probability_text}"
+        if probability is not None and probability < 0.5:
+            yield "why", "labels are chosen for the whole page, not at 50 %"
         yield "length", f"{plural(len(block.text.split()), 'word')}, {plural(len(block.text), 'character')}"
         if path:
             yield "path", path

@@ -22,6 +22,8 @@ _FAR = 1_000_000  # more lines than a list has
 _NOTES = (
     "Each block has its number and its label in front of it. Then comes ✓ if a person confirmed the label, * if a "
     "person changed it, or a number if nobody has decided: 97 means that the model is 97 % sure.",
+    "The model chooses the blocks of the whole page together, not one by one at 50 %. So P 13 is possible: the block "
+    "is kept, although the model is only 13 % sure that it is a paragraph.",
     "The blocks on the screen that the model is least sure of have a digit or an unused letter in front of them: type "
     "it to go there.",
     "Short blocks that the model is sure are noise, such as the entries of a menu, share lines: O Home ┊ O News. A "
