@@ -27,7 +27,7 @@ class Others(NamedTuple):
     """The other pages of the list."""
 
     finished: int
-    count: int
+    total: int
 
 
 class PageView(View):
@@ -68,7 +68,7 @@ class PageView(View):
         right = f"{position} │ {session.decided:,} decided {percent} % │ {status} "
         place = ""
         if self._others:
-            place = f" {self._others.finished + session.is_finished}/{self._others.count + 1} done"
+            place = f" {self._others.finished + session.is_finished}/{self._others.total + 1} done"
         room = max(width - width_of(right) - width_of(place) - 2, 4)
         name = visible(opened.name)
         while width_of(name) > room:
