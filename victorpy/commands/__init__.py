@@ -100,7 +100,7 @@ class Parser(argparse.ArgumentParser):
             if argument and (value or not equals or not option.startswith("-")):
                 continue
             place = next((name for name in (option, previous) if name in self._option_string_actions), "")
-            self.error(f"empty argument{f' after {place}' if place else ''}; is a shell variable empty?")
+            self.error(f"empty argument{f' after {place}' if place else ''} (is a shell variable empty?)")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
