@@ -642,6 +642,9 @@ def test_unchanged_model_has_the_same_scores_beside_every_config():
         assert 0.2 < min(learned.scores["tea"]) < max(learned.scores["tea"]) < 1
         assert (learned.chosen, learned.sites, learned.by_site) == ("tea", 3, True)
     assert choice.compare_new(train(pages[:1], config), "tea", pages[:1], default) is None
+    weights = [None, None, [0.0] * len(pages[2].labels)]  # no label of the last page is known
+    learned = choice.compare_new(train(pages, config, weights=weights), "tea", pages, default, weights)
+    assert learned.scores[UNCHANGED] == pytest.approx([*expected[:2], 1.0])
 
 
 OWN_FEATURES = """
