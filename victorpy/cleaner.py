@@ -87,7 +87,9 @@ def _read(
     delete = config.get("tag-delete")
     reads_deleted = metadata or layout or uses_styles
     unread = () if layout or uses_styles else {*delete} - {"script"} if metadata else delete
-    tree = parse_whole(decoded.page, unread, None if reads_deleted else config.cuts.attributes)
+    cuts = config.cuts
+    not_inline = frozenset() if cuts.every else cuts.block_level.union(delete, ["img"])
+    tree = parse_whole(decoded.page, unread, None if reads_deleted else cuts.attributes, not_inline)
     if reads_deleted:
         prune(tree, ())
     about = _metadata(tree, url, decoded.page) if metadata else None
@@ -103,8 +105,8 @@ def _read(
         inline_styles(tree.root, [sheet.decode("utf-8", "replace") for sheet in sheets])
     losses = ((decoded.loss,) if decoded.loss else ()) + tree.losses + (about.losses if about else ())
     values = {"url": url or tree.url, "source": source, "encoding": decoded.encoding, "losses": losses}
-    document = split(tree, config.cuts, delete, **values)
-    markup = reader.read(prune(tree, delete), config.cuts)._replace(source=decoded.text) if reader else None
+    document = split(tree, cuts, delete, **values)
+    markup = reader.read(prune(tree, delete), cuts)._replace(source=decoded.text) if reader else None
     return document, about, markup
 
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 from urllib.parse import urljoin
 
@@ -21,6 +22,9 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 STRIDE = 4_000
 """Number of blocks that are created at a time. Objects of more blocks would take most of the memory of a large page."""
+
+STRIDE_CHARACTERS = 200_000
+"""Number of characters of their texts. Every piece of a block is an object too."""
 
 MOST_PATHS = 10_000_000
 """Maximum number of characters of all paths of a page. Paths are only this long if thousands of blocks are deep."""
@@ -321,9 +325,26 @@ class Document(OnDemand):
         if self.arrays is None or "blocks" in self.__dict__:
             yield from self.blocks
             return
-        count = len(self.texts)
-        for first in range(0, count, STRIDE):
-            yield from self.select(range(first, min(first + STRIDE, count)))
+        for numbers in self.stretches(range(len(self.texts))):
+            yield from self.select(numbers)
+
+    def stretches(self, numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+        """Divide numbers of blocks into stretches of blocks that are created at a time."""
+        texts = self.texts
+        first = length = 0
+        for place, number in enumerate(numbers):
+            length += len(texts[number])
+            if place - first == STRIDE or length > STRIDE_CHARACTERS:
+                if place > first:
+                    yield numbers[first:place]
+                first, length = place, len(texts[number])
+        if first < len(numbers):
+            yield numbers[first:]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the blocks should not all be created at a time."""
+        return len(self.texts) > STRIDE or sum(map(len, self.texts)) > STRIDE_CHARACTERS
 
     def select(self, numbers: Sequence[int]) -> tuple[Block, ...]:
         """Return the blocks with the given numbers."""
@@ -355,8 +376,12 @@ class Document(OnDemand):
     def paths(self) -> list[str]:
         """Return the XPath of each block in the pruned page: ``/html[1]/body[1]/div[2]/p[1]``.
 
-        After `MOST_PATHS` characters the paths of further elements are empty.
+        After `MOST_PATHS` characters of the elements' paths, or of the blocks' paths, further paths are empty.
         """
+        return self.paths_and_loss()[0]
+
+    def paths_and_loss(self) -> tuple[list[str], str]:
+        """Return the paths of the blocks, and a description of their loss if there are too many characters."""
         siblings: dict[tuple[int, str], int] = {}
         paths: list[str] = []
         length = 0
@@ -366,7 +391,12 @@ class Document(OnDemand):
             path = f"{parent_path}/{tag}[{number}]" if length < MOST_PATHS else ""
             length += len(path)
             paths.append(path)
-        return [paths[block.element] if block.element >= 0 else "" for block in self.each_block()]
+        of_blocks = [paths[block.element] if block.element >= 0 else "" for block in self.each_block()]
+        lengths = [*accumulate(map(len, of_blocks))]
+        if max([length, *lengths[-1:]]) < MOST_PATHS:
+            return of_blocks, ""
+        written = [path if length <= MOST_PATHS else "" for path, length in zip(of_blocks, lengths, strict=True)]
+        return written, f"paths after the first {MOST_PATHS:,} characters of them are empty"
 
 
 @dataclass(frozen=True, slots=True)

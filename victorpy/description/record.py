@@ -12,7 +12,7 @@ from victorpy.description.categories import CategoryModel, load_categories
 from victorpy.description.integration import Link, abstract, node_images, node_links, relevant_links
 from victorpy.description.tag_tree import MOST_NODES, TagTree, Thresholds, Type, content_tree, type_by_shares
 from victorpy.description.weights import SPREAD, feature_vector, keywords
-from victorpy.document import Metadata
+from victorpy.document import Document, Metadata
 from victorpy.outputs import CleanPage
 from victorpy.outputs.base import facts
 from victorpy.outputs.text import render_text
@@ -20,6 +20,8 @@ from victorpy.page.sections import section
 
 MOST_BLOCKS = 4_000
 """Number of blocks that a record describes. The cost per block is several times that of cleaning."""
+MOST_ELEMENTS = 30_000
+"""Number of elements in these blocks, except that the last block may contain more."""
 PAGE_HUB = 0.13
 """Minimum share of words in hub blocks for a hub page.
 
@@ -85,11 +87,12 @@ def describe(page: CleanPage, parameters: Parameters | None = None, with_content
     metadata = page.metadata or Metadata(title=page.document.title)
     text = render_text(page) if with_content or not page.language else ""
     losses = page.document.losses
-    if len(page.labels) > MOST_BLOCKS:
-        losses += (f"keywords, abstract and links come from the first {MOST_BLOCKS:,} of {len(page.labels):,} blocks",)
+    stop = _stop(page.document)
+    if stop < len(page.labels):
+        losses += (f"keywords, abstract and links come from the first {stop:,} of {len(page.labels):,} blocks",)
         fields = ("labels", "probabilities", "content", "spans", "roles")
-        first = {name: getattr(page, name)[:MOST_BLOCKS] for name in fields}
-        page = replace(page, document=section(page.document, 0, MOST_BLOCKS), **first)
+        first = {name: getattr(page, name)[:stop] for name in fields}
+        page = replace(page, document=section(page.document, 0, stop), **first)
     language = page.language or language_of(text, metadata.language)
     whole = TagTree(page.document)
     if len(whole.nodes) >= MOST_NODES:
@@ -118,6 +121,13 @@ def describe(page: CleanPage, parameters: Parameters | None = None, with_content
         confidence=page.confidence,
         losses=losses,
     )
+
+
+def _stop(document: Document) -> int:
+    """Return the number of blocks that a record is made from."""
+    starts = document.elements.first_block
+    in_elements = max(starts[MOST_ELEMENTS], 1) if len(starts) > MOST_ELEMENTS else MOST_BLOCKS
+    return min(len(document.texts), MOST_BLOCKS, in_elements)
 
 
 @cache

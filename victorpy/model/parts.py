@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from victorpy.columns import Columns
-from victorpy.document import STRIDE, Block, Document, Label, Role, Spans
+from victorpy.document import Block, Document, Label, Role, Spans
 from victorpy.errors import ConfigError, suggest
 from victorpy.model.role_trees import RoleTrees
 from victorpy.model.roles import assign_roles, columns_of, find_bylines, find_comments, kept_flags
@@ -323,8 +323,8 @@ def _spans_outside(document: Document, hidden: Collection[int], page: CleanPage)
                     yield start, end
 
     kept = [number for number, label in enumerate(page.labels) if label.is_content]
-    for first in range(0, len(kept), STRIDE):
-        for block in document.select(kept[first : first + STRIDE]):
+    for numbers in document.stretches(kept):
+        for block in document.select(numbers):
             if any(is_hidden[piece.element] for piece in block.pieces):
                 yield block.index, tuple(stretches(block))
 

@@ -310,11 +310,11 @@ class KeptBlocks:
 
     def stretch(self, first: int, stop: int) -> Iterator[LabelledBlock]:
         """Yield the kept blocks from the one at a position to before the one at another position."""
-        for start in range(first, stop, STRIDE):
-            yield from self._make(start, min(start + STRIDE, stop))
+        for numbers in self.page.document.stretches(self.numbers[first:stop]):
+            yield from self._make(numbers)
 
-    def _make(self, first: int, stop: int) -> list[LabelledBlock]:
-        page, numbers = self.page, self.numbers[first:stop]
+    def _make(self, numbers: Sequence[int]) -> list[LabelledBlock]:
+        page = self.page
         blocks: Sequence[Block] = page.document.select(numbers)
         if page.spans:
             pairs = zip(blocks, [page.spans[number] for number in numbers], strict=True)
@@ -396,8 +396,8 @@ def blocks_of(document: Document, elements: Iterable[int]) -> Iterator[Block]:
     for element in sorted(elements):
         begin = max(first[element] - 1, 0)  # the element may begin inside a block
         numbers += range(max(begin, numbers[-1] + 1) if numbers else begin, min(stop[element], count))
-    for start in range(0, len(numbers), STRIDE):
-        yield from document.select(numbers[start : start + STRIDE])
+    for stretch in document.stretches(numbers):
+        yield from document.select(stretch)
 
 
 def facts(page: CleanPage, names: Iterable[str]) -> dict[str, str]:

@@ -127,7 +127,7 @@ class LayoutReader:
 
     def read(self, tree: Tree, cuts: Cuts) -> Layout:
         """Read the pruned page. Its texts are numbered as the pieces of the Document that `split` returns."""
-        splitter = Splitter(cuts)  # counts the texts
+        splitter = Splitter(cuts, only_counts=True)
         events = Events()
         frames: dict[str, str] = {}  # attributes of html and body
         around: list[tuple[etree._Element, str]] = []  # open elements, each with the tag that is written for it

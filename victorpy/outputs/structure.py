@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from victorpy.document import HEADINGS, STRIDE, Block, Document, Elements, Label, Piece
+from victorpy.document import HEADINGS, Block, Document, Elements, Label, Piece
 from victorpy.outputs.base import CleanPage, KeptBlocks, Segment, blocks_of, joint, safe_link
 from victorpy.outputs.boxes import box_type, is_title, names_type
 from victorpy.outputs.images import Image, find_captions, find_images
@@ -165,7 +165,7 @@ class Structure:
         if images:
             found = _with_images(found, images, captions, document.elements)
         by_element = {image.element: image for _, image in images}
-        return cls(page, notes, by_element, found if len(page.labels) > STRIDE else tuple(found))
+        return cls(page, notes, by_element, found if document.is_large else tuple(found))
 
     @cached_property
     def document(self) -> Document:

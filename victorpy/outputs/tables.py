@@ -119,8 +119,8 @@ class TidyBlocks(KeptBlocks):
         super().__init__(page, numbers)
         self._has_marks = marks and page.document.has_tag("sup")
 
-    def _make(self, first: int, stop: int) -> list[LabelledBlock]:
-        return [(self._tidy(block), label) for block, label in super()._make(first, stop)]
+    def _make(self, numbers: Sequence[int]) -> list[LabelledBlock]:
+        return [(self._tidy(block), label) for block, label in super()._make(numbers)]
 
     def _tidy(self, block: Block) -> Block:
         if self._has_marks and any("sup" in piece.distance for piece in block.pieces):

@@ -82,7 +82,8 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
         places = ({"offsets": place} for place in find_offsets(page.layout.source, _texts_in_source(document)))
     elif offsets:
         places = repeat({"offsets": None}, len(page.labels))
-    rows = zip(page.labels, roles, probabilities, document.paths(), places, document.texts, all_spans, strict=True)
+    paths, loss = document.paths_and_loss()
+    rows = zip(page.labels, roles, probabilities, paths, places, document.texts, all_spans, strict=True)
     blocks = (
         {"label": str(label)}
         | ({} if role is None else {"role": str(role)})
@@ -91,7 +92,7 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
         for label, role, probability, path, place, text, spans in rows
     )
     record = page_fields(page, {"text": render_text(page)})
-    losses = _json(list(document.losses))
+    losses = _json([*document.losses, *filter(None, [loss])])
     return "".join([_json(record)[:-1], ', "blocks": [', *json_items(blocks), f'], "losses": {losses}}}\n'])
 
 

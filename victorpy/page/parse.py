@@ -23,6 +23,9 @@ FLATTEN_DEPTH = 512
 MOST_ELEMENTS = 100_000
 _BYTES_PER_ELEMENT = 16
 
+# Inline tags between two other tags. A paragraph is written at once, and takes about 600 bytes of memory for each.
+MOST_INLINE = 10_000
+
 # libxml2 compares each attribute of a tag with all the others, so thousands of them take seconds.
 MOST_ATTRIBUTES = 2_000
 _STRETCH = 5 * MOST_ATTRIBUTES
@@ -96,11 +99,17 @@ def parse(page: str | bytes, delete: Collection[str] = ()) -> Tree:
     return prune(parse_whole(page, delete), delete)
 
 
-def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset[str] | None = None) -> Tree:
+def parse_whole(
+    page: str | bytes,
+    unread: Collection[str] = (),
+    read: frozenset[str] | None = None,
+    not_inline: frozenset[str] = frozenset(),
+) -> Tree:
     """Parse a page's text, or its bytes in UTF-8, including the elements that pruning removes.
 
     For speed, elements named in `unread` may be empty in the tree, and attributes that begin with ``data-`` may be
-    missing if they are not among the attributes in `read`.
+    missing if they are not among the attributes in `read`. The number of tags between two of those in `not_inline` is
+    limited, unless there are none.
     """
     utf8 = page if isinstance(page, bytes) else page.encode()
     wrapper = {}  # attributes of the <text> element that CleanEval puts around a page
@@ -108,12 +117,12 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
     if wrapper_tag:
         for name, double, single, bare in _ATTRIBUTE.findall(wrapper_tag["attributes"].decode()):
             wrapper[name.lower()] = html.unescape(double or single or bare)
-    root, losses, rare = _parse_without_loss(utf8, unread, read)
+    root, losses, rare = _parse_without_loss(utf8, unread, read, not_inline)
     title = next(_each(root, "title"), None)
     if title is not None and "<" in (title.text or "") and b"</title" not in utf8.lower():
         # The title has no end tag, so the parser took the whole page for a title. It ends before the next tag.
         utf8 = _OPEN_TITLE.sub(rb"\g<0></title>", utf8, count=1)
-        root, losses, rare = _parse_without_loss(utf8, unread, read)
+        root, losses, rare = _parse_without_loss(utf8, unread, read, not_inline)
         title = next(_each(root, "title"), None)
     if root is None:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
@@ -180,7 +189,7 @@ def prune(tree: Tree, delete: Iterable[str]) -> Tree:
 
 
 def _parse_without_loss(
-    utf8: bytes, unread: Collection[str], read: frozenset[str] | None
+    utf8: bytes, unread: Collection[str], read: frozenset[str] | None, not_inline: frozenset[str]
 ) -> tuple[etree._Element | None, tuple[str, ...], tuple[bool, ...]]:
     """Parse without losing text, or describe what was lost. Also return which rare tags the page may have."""
     losses = []
@@ -203,6 +212,12 @@ def _parse_without_loss(
         shorter = _drop_tags(changed.decode(), most).encode()
         if len(shorter) < len(changed):
             losses.append(f"the page has too many tags: those after the first {most:,} were dropped; no text was lost")
+            changed = shorter
+    if not_inline and tags > MOST_INLINE and _may_have_inline_flood(changed, not_inline):
+        shorter = _drop_inline_floods(changed.decode(), not_inline).encode()
+        if len(shorter) < len(changed):
+            which = f"inline tags after the first {MOST_INLINE:,} of a paragraph"
+            losses.append(f"{which} were dropped; no text was lost")
             changed = shorter
     if changed is not utf8:
         read_part, *_, rare = _survey(changed, unread, read)
@@ -341,6 +356,36 @@ def _drop_tags(text: str, most: int) -> str:
         nonlocal count
         count += match["tag"] is not None and not match["close"]
         return " " if count > most and match["tag"] is not None else match[0]
+
+    return _MARKUP.sub(keep, text)
+
+
+def _may_have_inline_flood(utf8: bytes, not_inline: frozenset[str]) -> bool:
+    """Check quickly whether there could be too many inline tags between two other tags."""
+    return any(part.count(b"<") > MOST_INLINE for part in _tags_of(not_inline).split(utf8))
+
+
+@cache
+def _tags_of(names: frozenset[str]) -> re.Pattern[bytes]:
+    return re.compile(rf"</?(?:{'|'.join(map(re.escape, sorted(names)))})(?=[\s/>])".encode(), re.IGNORECASE)
+
+
+def _drop_inline_floods(text: str, not_inline: frozenset[str]) -> str:
+    """Remove inline tags after too many of them without another tag, and keep their text."""
+    count = open_dropped = 0
+
+    def keep(match: re.Match[str]) -> str:
+        nonlocal count, open_dropped
+        tag = (match["tag"] or "").lower()
+        if not tag or tag in not_inline:
+            count = count if not tag else 0
+            return match[0]
+        is_end = bool(match["close"])
+        count += not is_end
+        if open_dropped if is_end else count > MOST_INLINE:
+            open_dropped += -1 if is_end else tag not in VOID
+            return ""
+        return match[0]
 
     return _MARKUP.sub(keep, text)
 

@@ -144,13 +144,30 @@ class Lines:
         return lines
 
 
-class Splitter:
-    """Records a page's tags and texts in order, and finally cuts the texts into blocks."""
+class _OnlyCounted(list[_Text]):
+    """A list of texts that counts them and forgets them."""
 
-    def __init__(self, cuts: Cuts) -> None:
+    def __init__(self) -> None:
+        super().__init__()
+        self._count = 0
+
+    def append(self, text: _Text, /) -> None:
+        self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+
+class Splitter:
+    """Records a page's tags and texts in order, and finally cuts the texts into blocks.
+
+    With `only_counts`, it counts the texts, which takes less memory, and makes no blocks.
+    """
+
+    def __init__(self, cuts: Cuts, only_counts: bool = False) -> None:
         self._cuts = cuts
         self.lines = Lines()
-        self._texts: list[_Text] = []
+        self._texts: list[_Text] = _OnlyCounted() if only_counts else []
         self._passed: list[str] = []
         """The tags so far, closing tags with a slash."""
         # Until the texts are cut, first_block and stop_block count texts instead of blocks.
