@@ -68,7 +68,8 @@ def test_input_that_was_being_checked_survives_any_end_of_the_fuzzer(options, tm
         f"import os, signal, sys\nsys.path[:0] = [{str(ROOT / 'tests')!r}]\nfrom fuzz import run\n"
         "def kills(data):\n    if b'tea' in data: os.killpg(0, signal.SIGKILL)\n    return ''\n"
         "if __name__ == '__main__':\n"
-        "    os.setpgid(0, 0)\n    sys.exit(run.main(lambda: {'kills': (kills, lambda: [b'pot', b'pot of'], [b'tea'])}))\n"
+        "    os.setpgid(0, 0)\n    seeds = lambda: [b'pot', b'pot of']\n"
+        "    sys.exit(run.main(lambda: {'kills': (kills, seeds, [b'tea'])}))\n"
     )
     ended = run_process(program, "--seconds", 20, "--findings", tmp_path / "found", *options, text=True)
     assert ended.stderr == f"fuzz: a process ended with code {-signal.SIGKILL}\n", ended.stdout + ended.stderr
