@@ -522,7 +522,7 @@ def test_learn_warns_about_one_page_and_about_disputed_labels(tmp_path):
     assert "model contains a model already; choose" in refused(learn(*command, cwd=tmp_path))
     ended = learn(*command, "--force", cwd=tmp_path, text=True)
     assert "left out: copies of other pages: 1; check 1 page whose copies have contradicting labels" in ended.stderr
-    assert "(the first: " in ended.stderr
+    assert "(the first: a.anno, b.anno)" in ended.stderr
 
 
 GAIN = "+0.100 word F1, 95 % interval +0.100 to +0.100"

@@ -6,7 +6,9 @@ import argparse
 import errno
 import json
 import os
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -325,3 +327,19 @@ def write_summary(arguments: Arguments, summary: dict[str, Any]) -> None:
     elif path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text.encode())
+
+
+@contextmanager
+def one_line(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows messages in one line, which each message replaces. Outside a terminal they add up."""
+    from tqdm import tqdm  # most commands need no progress in one line
+
+    with tqdm(bar_format="{desc}", disable=quiet or None, leave=False) as bar:
+
+        def show(message: str) -> None:
+            if not bar.disable:
+                bar.set_description_str(message)
+            elif not quiet:
+                print(message, file=sys.stderr, flush=True)
+
+        yield show
