@@ -22,7 +22,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-
 from victorpy.base.digests import META
 from victorpy.commands import Arguments
 from victorpy.commands._shared import add_allow_code, add_data, add_site_key, one_line

@@ -28,7 +28,7 @@ from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages
 from victorpy.labellers.spans import PART_END, SPACE, join_kept, link_cuts, split_text
 from victorpy.sites.content import Content
 from victorpy.sites.grouping import SAMPLE
-from victorpy.sites.importance import EPSILON, GAMMA, Judgement, block_importances, places_of_blocks
+from victorpy.sites.importance import EPSILON, GAMMA, Judgement, block_importances, misfit, places_of_blocks
 from victorpy.sites.style_tree import FREQ, LAM, StyleTree, merge_alike
 
 THRESHOLDS = tuple(step / 100 for step in range(101))
@@ -43,9 +43,6 @@ REACH = 10  # number of neighbours on either side that a threshold is averaged w
 
 LOCAL = {"parts": PART_END, "words": SPACE}
 """The units that can be deleted in kept blocks, and the pattern that separates them."""
-
-LEAST_FIT = 0.05
-"""Minimum share of a page's text at places of the tree. 99 % of pages of other sites in SWDE have less than .02."""
 
 FEWEST_PAGES = FEWEST_WORDS = 3
 """A part with fewer words, or at a place with fewer pages, is deleted only if all its words are locally noisy."""
@@ -151,14 +148,7 @@ class SiteStyleTree(SiteLabeller):
         importances = block_importances(self.tree_, self.judgement_, document, places)
         kept = [importance > self.judgement_.t for importance in importances]
         spans: list[Spans | None] = [None] * len(kept)
-        placed = sum(len(block.text) for block, place in zip(document.blocks, places, strict=True) if place.is_leaf)
-        fit = placed / (sum(map(len, document.texts)) or 1)
-        warnings: tuple[str, ...] = ()
-        if kept and fit < LEAST_FIT:
-            share = f"{fit:.0%} of its text is at places that the site's tree knows"
-            warnings = (
-                f"the page seems to belong to another site: {share}; check the tree, or build one for its site",
-            )
+        warnings = misfit(document, places)
         if self.judgement_.t < 0:  # nothing is noise, not even text that all pages repeat
             return replace(label_kept(document, kept), warnings=warnings)
         for block, (element, is_leaf) in zip(document.blocks, places, strict=True):

@@ -234,7 +234,8 @@ class ModelLabeller(Labeller):
         )
         is_kept = np.array([label.is_content for label in labels])
         confidence = expected_f1(np.array(content), np.concatenate(weights), is_kept)
-        return Examined(Labelling(labels, shares, content, round(confidence, DIGITS)), shown)
+        warnings = labelling.warnings if all(part.warnings for part in labellings) else ()
+        return Examined(Labelling(labels, shares, content, round(confidence, DIGITS), warnings=warnings), shown)
 
     def features(self, document: Document) -> Features:
         encoders: list[Encoder] = self.prepare().encoders
@@ -273,7 +274,8 @@ class ModelLabeller(Labeller):
         names = tuple(map(stages.crf.names.__getitem__, labels.tolist()))
         # Rounding both rows at once is faster.
         own, any_content = np.round([shares[np.arange(len(labels)), labels], content], DIGITS).tolist()
-        labelling = Labelling(names, tuple(own), tuple(any_content), round(confidence, DIGITS))
+        warnings = self.site_.misfit(document) if self.site_ else ()
+        labelling = Labelling(names, tuple(own), tuple(any_content), round(confidence, DIGITS), warnings=warnings)
         return labelling, codes, page
 
     def _find(self, document: Document) -> tuple[Columns, Findings | None]:

@@ -134,6 +134,24 @@ def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
     return places
 
 
+LEAST_FIT = 0.05
+"""Minimum share of a page's text at places of the tree.
+
+For trees of 20 sites of SWDE, 99 % of the pages of other sites have less, and 160 of 160 other pages of the site more.
+"""
+
+
+def misfit(document: Document, places: Sequence[Place]) -> tuple[str, ...]:
+    """Return a warning if hardly any of a page's text is at places that the pages of the site have."""
+    lengths = [len(text) for text in document.texts]
+    placed = sum(length for length, place in zip(lengths, places, strict=True) if place.is_leaf)
+    fit = placed / (sum(lengths) or 1)
+    if not lengths or fit >= LEAST_FIT:
+        return ()
+    share = f"{fit:.0%} of its text is at places that the site's pages have"
+    return (f"the page seems to belong to another site: {share}; learn from pages of its own site",)
+
+
 def block_importances(
     tree: StyleTree, judgement: Judgement, document: Document, places: Sequence[Place] | None = None
 ) -> list[float]:
