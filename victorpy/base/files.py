@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import hashlib
 import os
 import stat
 import sys
@@ -12,6 +13,8 @@ from io import BufferedReader
 from itertools import count
 from pathlib import Path
 from typing import Literal, TextIO
+
+_LONGEST_STEM = 220  # bytes
 
 
 def check_regular(status: os.stat_result, path: Path) -> None:
@@ -75,7 +78,7 @@ def write_atomically(path: Path, content: bytes, durable: bool = False, alone: b
     With `durable` the file survives a power failure as soon as this returns. Pass `alone` if only one program writes
     the file. The temporary file then has a fixed name, so that a run after a kill overwrites it.
     """
-    temporary = path.with_name(f".{path.name}.tmp" if alone else f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{_stem(path)}.tmp") if alone else temporary_of(path)
     mode = path.stat().st_mode & 0o777 if path.exists() else None
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     try:
@@ -94,6 +97,17 @@ def write_atomically(path: Path, content: bytes, durable: bool = False, alone: b
         sync_directory(path.parent)
 
 
+def temporary_of(path: Path) -> Path:
+    """Return the temporary file of this process for a file that will be replaced."""
+    return path.with_name(f".{_stem(path)}.{os.getpid()}.tmp")
+
+
+def _stem(path: Path) -> str:
+    """Return the start of the names of a file's temporary files, which have at most 255 bytes."""
+    name = os.fsencode(path.name)
+    return path.name if len(name) <= _LONGEST_STEM else hashlib.sha256(name).hexdigest()
+
+
 def sync_directory(path: Path) -> None:
     """Flush a directory entry to the disk."""
     directory = os.open(path, os.O_RDONLY)
@@ -105,7 +119,7 @@ def sync_directory(path: Path) -> None:
 
 def remove_leftovers(path: Path) -> None:
     """Delete temporary files of killed programs that were writing this file."""
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+    for leftover in path.parent.glob(f".{glob.escape(_stem(path))}.*.tmp"):
         leftover.unlink(missing_ok=True)
 
 

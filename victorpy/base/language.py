@@ -7,6 +7,8 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
+from victorpy.errors import OutputError
+
 _ENOUGH = 100
 """Minimum number of characters for detection. Shorter texts have the language that the page declares."""
 _SURE = 0.95
@@ -95,4 +97,9 @@ def known_languages() -> frozenset[str]:
 def _identifier() -> Any:
     from py3langid import langid  # its model takes half a second to load
 
-    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+    try:
+        return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+    except OSError as error:
+        reason = error.strerror or error
+        advice = "set TMPDIR to a directory with space"
+        raise OutputError(f"detecting languages needs a temporary file of 70 MB: {reason}; {advice}") from error

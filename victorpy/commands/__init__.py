@@ -187,6 +187,11 @@ def _run(name: str, arguments: Sequence[str] | None, program: str | None) -> int
         place = f"{error.filename}: " if error.filename else ""
         parsed.say(f"{place}{reason_of(error)}")
         return EXIT_USAGE
+    except RuntimeError as error:
+        if not str(error).startswith("Symlink loop"):  # raised by `Path.resolve` before Python 3.13
+            raise
+        parsed.say(str(error))
+        return EXIT_USAGE
 
 
 def reason_of(error: OSError) -> str:

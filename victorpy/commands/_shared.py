@@ -304,6 +304,7 @@ def check_written(option: str, path: Path | None) -> None:
     if path is None:
         return
     try:
+        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -325,6 +326,7 @@ def write_summary(arguments: Arguments, summary: dict[str, Any]) -> None:
         with open_output(path, arguments.note) as file:
             file.write(text)
     elif path is not None:
+        path = path.resolve()  # the file that a link names
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text.encode())
 

@@ -25,12 +25,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from w3lib.encoding import resolve_encoding
 
 from victorpy import native
-from victorpy.base.files import open_output
+from victorpy.base.files import open_output, temporary_of
 from victorpy.batch.inputs import BESIDE, Survey, find_files, find_records, is_output, names_one_page, survey
 from victorpy.batch.local.progress import summary_table
 from victorpy.batch.local.run import failed_path, run_plan
@@ -291,21 +291,21 @@ def _open_stream(arguments: Arguments, output: Output, several: bool) -> Iterato
     """Open standard output or a file for texts.
 
     An existing file is replaced at the end, unless all pages have failed. If the run ends early, the pages that it has
-    cleaned are in a file beside it.
+    cleaned are in a file beside it, all of them whole.
     """
     path = None if arguments.output in {None, "-"} else Path(arguments.output)
     temporary = None  # pipes and devices are written directly
     if path and (path.is_file() or not path.exists()):
         path = path.resolve()
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        temporary = temporary_of(path)
     stream = sys.stdout if path is None else open_output(temporary or path, arguments.note)
     titled = several and (output.is_titled or not output.joins)
     before, after = output.around if several else ("", "")
     saved = {Status.KEPT} if several and output.omits_empty else {Status.KEPT, Status.EMPTY}
-    written, failed = 0, 0
+    written, failed, size = 0, 0, 0
 
     def write(record: Record, outcome: Outcome) -> None:
-        nonlocal written, failed
+        nonlocal written, failed, size
         failed += outcome.status == Status.FAILED
         if outcome.status not in saved:
             return
@@ -313,25 +313,32 @@ def _open_stream(arguments: Arguments, output: Output, several: bool) -> Iterato
             stream.write(f"{chr(10) if written else ''}==> {visible(record.name)} <==\n")
         stream.write(outcome.text if written and not titled else output.header + outcome.text)
         stream.flush()
-        written += 1
+        written, size = written + 1, stream.tell() if temporary else 0
 
     try:
         stream.write(before)
         yield write
         stream.write(after)
+        stream.flush()
         if path and temporary and (written or not failed):
             stream.close()
             _replace(path, temporary)
     except BaseException:
         if written and several:
-            with suppress(OSError):  # the disk is full
-                stream.write(after)
-                stream.flush()
-            _say_stopped(arguments, path, temporary, written)
+            place = ""
+            if path and temporary:
+                place = _keep(stream, path, temporary, size, after)
+                temporary = None
+            else:
+                with suppress(OSError):
+                    stream.write(after)
+                    stream.flush()
+            arguments.say(f"stopped: {plural(written, 'page')} written{place}")
         raise
     finally:
         if path is not None:
-            stream.close()
+            with suppress(OSError):  # the disk is full, which was reported before
+                stream.close()
         if temporary is not None:
             temporary.unlink(missing_ok=True)
 
@@ -345,15 +352,25 @@ def _replace(path: Path, temporary: Path) -> None:
         raise OutputError(f"{path}: the directory was removed during the run") from error
 
 
-def _say_stopped(arguments: Arguments, path: Path | None, temporary: Path | None, written: int) -> None:
-    """Say how many pages a run that has ended early has written. Those of a file are kept beside it."""
-    place = ""
-    if path and temporary:
-        partial = path.with_name(f"{path.name}.partial")
-        with suppress(OSError):  # the directory is gone
-            temporary.replace(partial)
-            place = f" to {partial}; the same command starts over (-o DIRECTORY would resume)"
-    arguments.say(f"stopped: {plural(written, 'page')} written{place}")
+def _keep(stream: TextIO, path: Path, temporary: Path, size: int, after: str) -> str:
+    """Keep the pages of a run that has ended early beside the output. Return where they are.
+
+    The first `size` bytes are whole pages.
+    """
+    with suppress(OSError):  # the disk is full
+        stream.close()
+    try:
+        os.truncate(temporary, size)
+    except OSError:
+        return ", but the directory was removed"
+    with suppress(OSError), temporary.open("a", encoding="utf-8") as file:
+        file.write(after)
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        temporary.replace(partial)
+    except OSError:  # it is a directory, or the name is too long
+        partial = temporary
+    return f" to {partial}; the same command starts over (-o DIRECTORY would resume)"
 
 
 def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
