@@ -31,7 +31,7 @@ LABEL_STUDIO = "label-studio"
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
-        "directory", type=Path, metavar="DIR", help="directory of the gold standard, or file exported from Label Studio"
+        "directory", type=Path, metavar="DIR", help="directory of the gold standard, or an export of Label Studio"
     )
     add("output", type=Path, metavar="OUT", help="output directory")
     kind = f"kind of gold standard, as in victor list datasets, or {LABEL_STUDIO}"
