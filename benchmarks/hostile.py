@@ -184,6 +184,7 @@ SHAPES: dict[str, Shape] = {
     "words in pieces": repeat("<i>a</i>", "<p>"),
     "spaced pieces": repeat("<i>a</i> ", "<p>"),
     "50 pieces": repeat("<p>" + "<b>(</b>x" * 50),
+    "pieces in pre": repeat("<b>(</b>x", "<pre>", "</pre>"),
     "9,000 pieces": repeat("<p>" + "<b>(</b>x" * 9_000),
     # comments, scripts and style sheets
     "comments": repeat("<!--x-->"),

@@ -114,6 +114,18 @@ def test_end_tags_of_dropped_inline_tags_are_dropped_too(monkeypatch):
     assert [text for _, text in block.each_piece()] == ["a", "bcdef", "g", "hk"]
 
 
+@pytest.mark.parametrize(
+    ("line", "rest"), [('<span class="line"><b>{}</b></span>', 1), ("<b>{}</b><i></i>\n", 3)], ids=["spans", "lines"]
+)
+def test_every_line_of_a_listing_may_have_inline_tags(monkeypatch, line, rest):
+    monkeypatch.setattr(parse, "MOST_INLINE", 3)
+    lines = "".join(map(line.format, range(9)))
+    document = read_document(f"<p><i>a</i><pre>{lines}" + "<u>c</u>" * 9 + "</pre>" + "<u>b</u>" * 5, CONFIG)
+    assert document.elements.tag.count("b") == 9
+    assert document.elements.tag.count("u") == rest + 3
+    assert "".join(document.texts) == "a012345678" + "c" * 9 + "b" * 5
+
+
 def test_what_is_deleted_stays_deleted_after_very_many_inline_tags(monkeypatch):
     monkeypatch.setattr(parse, "MOST_INLINE", 2)
     page = "<p>" + "<b>x</b>" * 5 + "<svg><text>secret</text></svg><script>'<b>'</script><!-- <b> --> y"

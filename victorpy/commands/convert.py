@@ -30,9 +30,7 @@ LABEL_STUDIO = "label-studio"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "directory", type=Path, metavar="DIR", help="directory of the gold standard, or an export of Label Studio"
-    )
+    add("directory", type=Path, metavar="DIR", help="directory of the gold standard, or an export of Label Studio")
     add("output", type=Path, metavar="OUT", help="output directory")
     kind = f"kind of gold standard, as in victor list datasets, or {LABEL_STUDIO}"
     add("--from", dest="kind", required=True, metavar="KIND", help=kind)

@@ -47,6 +47,7 @@ _TAGS = re.compile(
 )
 _QUOTED = re.compile(r"\"[^\"]*+\"|'[^']*+'")
 _MARKUP = re.compile(rf"{_RAW}|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)", re.DOTALL | re.IGNORECASE)
+_LINE_TAG = re.compile(r"<[a-zA-Z]+\s[^>]*?(?<![\w-])(?:code-|token-|-)?line(?![\w-])", re.IGNORECASE)
 _native = native.load("scan")
 _CAN_SKIP = etree.LIBXML_VERSION >= (2, 14)  # older versions read tags in another way than the native core
 _SCRIPT_TAG = re.compile(rb"<(?P<close>/?)script(?=[\s/>])", re.IGNORECASE)
@@ -371,16 +372,23 @@ def _tags_of(names: frozenset[str]) -> re.Pattern[bytes]:
 
 
 def _drop_inline_floods(text: str, not_inline: frozenset[str]) -> str:
-    """Remove inline tags after too many of them without another tag, and keep their text."""
-    count = open_dropped = 0
+    """Remove inline tags after too many of them without another tag, and keep their text.
+
+    In a listing, every line starts anew.
+    """
+    count = open_dropped = listings = done = 0
 
     def keep(match: re.Match[str]) -> str:
-        nonlocal count, open_dropped
-        tag = (match["tag"] or "").lower()
+        nonlocal count, open_dropped, listings, done
+        tag, is_end = (match["tag"] or "").lower(), bool(match["close"])
+        starts_line = listings and ("\n" in text[done : match.start()] or _LINE_TAG.match(match[0]))
+        done = match.end()
+        if tag == "pre":
+            listings = max(listings + (-1 if is_end else 1), 0)
+        if tag in not_inline or starts_line:
+            count = 0
         if not tag or tag in not_inline:
-            count = count if not tag else 0
             return match[0]
-        is_end = bool(match["close"])
         count += not is_end
         if open_dropped if is_end else count > MOST_INLINE:
             open_dropped += -1 if is_end else tag not in VOID
