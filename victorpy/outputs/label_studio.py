@@ -91,7 +91,7 @@ def _apply(result: Mapping[str, Any], labels: list[Label], place: str) -> None:
                 where = f"from {start[:60]!r} to {end[:60]!r}"
                 raise AnnotationError(f"{place}: {label!r} {where} is not a label of paragraphs")
             first, last = (int(numbers[0]) for numbers in paragraphs)
-            start, stop = max(first - 1, 0), min(last, len(labels))
-            labels[start:stop] = [Label(label)] * (stop - start)
+            before, last = max(first - 1, 0), min(last, len(labels))
+            labels[before:last] = [Label(label)] * (last - before)
         case _:  # relations, choices and other results that do not label text
             pass
