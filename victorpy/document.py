@@ -378,25 +378,26 @@ class Document(OnDemand):
 
         After `MOST_PATHS` characters of the elements' paths, or of the blocks' paths, further paths are empty.
         """
-        return self.paths_and_loss()[0]
+        return paths_and_loss(self)[0]
 
-    def paths_and_loss(self) -> tuple[list[str], str]:
-        """Return the paths of the blocks, and a description of their loss if there are too many characters."""
-        siblings: dict[tuple[int, str], int] = {}
-        paths: list[str] = []
-        length = 0
-        for tag, parent in zip(self.elements.tag, self.elements.parent, strict=True):
-            number = siblings[parent, tag] = siblings.get((parent, tag), 0) + 1
-            parent_path = paths[parent] if parent >= 0 else ""
-            path = f"{parent_path}/{tag}[{number}]" if length < MOST_PATHS else ""
-            length += len(path)
-            paths.append(path)
-        of_blocks = [paths[block.element] if block.element >= 0 else "" for block in self.each_block()]
-        lengths = [*accumulate(map(len, of_blocks))]
-        if max([length, *lengths[-1:]]) < MOST_PATHS:
-            return of_blocks, ""
-        written = [path if length <= MOST_PATHS else "" for path, length in zip(of_blocks, lengths, strict=True)]
-        return written, f"paths after the first {MOST_PATHS:,} characters of them are empty"
+
+def paths_and_loss(document: Document) -> tuple[list[str], str]:
+    """Return the paths of the blocks, and a description of their loss if there are too many characters."""
+    siblings: dict[tuple[int, str], int] = {}
+    paths: list[str] = []
+    length = 0
+    for tag, parent in zip(document.elements.tag, document.elements.parent, strict=True):
+        number = siblings[parent, tag] = siblings.get((parent, tag), 0) + 1
+        parent_path = paths[parent] if parent >= 0 else ""
+        path = f"{parent_path}/{tag}[{number}]" if length < MOST_PATHS else ""
+        length += len(path)
+        paths.append(path)
+    of_blocks = [paths[block.element] if block.element >= 0 else "" for block in document.each_block()]
+    lengths = [*accumulate(map(len, of_blocks))]
+    if max([length, *lengths[-1:]]) < MOST_PATHS:
+        return of_blocks, ""
+    written = [path if length <= MOST_PATHS else "" for path, length in zip(of_blocks, lengths, strict=True)]
+    return written, f"paths after the first {MOST_PATHS:,} characters of them are empty"
 
 
 @dataclass(frozen=True, slots=True)

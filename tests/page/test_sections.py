@@ -181,10 +181,10 @@ def test_paths_of_blocks_are_left_out_after_very_many_characters(monkeypatch):
     page = "<p>a<br>b<br>c"
     document = read_document(page, CONFIG)
     path = "/html[1]/body[1]/p[1]"
-    assert document.paths_and_loss() == ([path] * 3, "")
+    assert documents.paths_and_loss(document) == ([path] * 3, "")
     monkeypatch.setattr(documents, "MOST_PATHS", 2 * len(path))
     loss = "paths after the first 42 characters of them are empty"
-    assert document.paths_and_loss() == ([path, path, ""], loss)
+    assert documents.paths_and_loss(document) == ([path, path, ""], loss)
     row = json.loads(Cleaner.load().clean(page, format="jsonl"))
     assert [block["path"] for block in row["blocks"]] == [path, path, ""]
     assert row["losses"] == [loss]

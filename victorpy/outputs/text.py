@@ -9,7 +9,7 @@ from itertools import repeat
 from typing import Any
 
 from victorpy import native
-from victorpy.document import Document, Label
+from victorpy.document import Document, Label, paths_and_loss
 from victorpy.outputs.base import (
     LINK_SIGNS,
     CleanPage,
@@ -82,7 +82,7 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
         places = ({"offsets": place} for place in find_offsets(page.layout.source, _texts_in_source(document)))
     elif offsets:
         places = repeat({"offsets": None}, len(page.labels))
-    paths, loss = document.paths_and_loss()
+    paths, loss = paths_and_loss(document)
     rows = zip(page.labels, roles, probabilities, paths, places, document.texts, all_spans, strict=True)
     blocks = (
         {"label": str(label)}
