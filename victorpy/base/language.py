@@ -7,8 +7,6 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
-from victorpy.errors import OutputError
-
 _ENOUGH = 100
 """Minimum number of characters for detection. Shorter texts have the language that the page declares."""
 _SURE = 0.95
@@ -101,5 +99,5 @@ def _identifier() -> Any:
         return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
     except OSError as error:
         reason = error.strerror or error
-        advice = "set TMPDIR to a directory with space"
-        raise OutputError(f"detecting languages needs a temporary file of 70 MB: {reason}; {advice}") from error
+        words = f"detecting languages needs a temporary file of 70 MB: {reason}; set TMPDIR to a directory with space"
+        raise OSError(error.errno, words) from error
