@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any
 
 _ENOUGH = 100
-"""Minimum number of characters for detection. Shorter texts have the language that the page declares."""
+"""Minimum number of characters for detection. For shorter texts, the declared language of the page is used."""
 _SURE = 0.95
-_ALIASES = {"wuu": "zh"}  # short Chinese texts are often taken for Wu
+_ALIASES = {"wuu": "zh"}  # short Chinese texts are often detected as Wu
 _LANGUAGES = {
     "CJK IDEOGRAPHIC": "zh yue ja",
     "HIRAGANA KATAKANA KATAKANA-HIRAGANA HALFWIDTH": "ja",
@@ -38,10 +38,10 @@ _LANGUAGES = {
     "ARMENIAN": "hy",
     "GEORGIAN": "ka",
 }
-"""Languages by the first words of the names of their letters. Latin letters fit every language."""
+"""Languages by script, which is the beginning of the Unicode names of letters. Latin letters fit every language."""
 _SCRIPTS = {script: {*codes.split()} for scripts, codes in _LANGUAGES.items() for script in scripts.split()}
 _FIRST_DETECTED = 400
-MOST_DETECTED = 1_000  # characters that are used for detection, unless the language of the first few is sure
+MOST_DETECTED = 1_000  # maximum number of characters that are used for detection
 
 
 def primary(language: str) -> str:
@@ -54,9 +54,9 @@ def primary(language: str) -> str:
 
 
 def language_of(text: str, claimed: str = "") -> str:
-    """Return the code of a text's language: detected if the text is long enough, else as declared by the page.
+    """Return the language code of a text: detected if the text is long enough, or else as declared by the page.
 
-    It is empty if most letters belong to scripts that neither language uses.
+    The code is empty if most letters belong to scripts that neither language uses.
 
     >>> language_of("Tee ist ein Getränk, das man aus den Blättern des Teestrauchs macht. Er wird heiß getrunken, "
     ...             "und fast überall auf der Welt.", claimed="en-US")
@@ -93,6 +93,6 @@ def known_languages() -> frozenset[str]:
 
 @cache
 def _identifier() -> Any:
-    from py3langid import langid  # its model takes half a second to load
+    from py3langid import langid  # loading its model takes half a second
 
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

@@ -1,15 +1,13 @@
-"""The native core: compiled twins of a few Python functions, for speed.
+"""The native core: compiled versions ("twins") of a few Python functions, for speed.
 
-Each module here has a twin in Python, which is the specification and is used where the core is not built:
+Each module here has a twin in Python. The twin is the specification, and is used if the core is not built:
 
-    split.pyx      page/split.py: walks a parsed page and cuts it into blocks
-    scan.pyx       page/parse.py and decode.py: checks a page before parsing, and skips what nobody reads
-    columns.pyx    columns/: fills the arrays that features are computed from
-    features.pyx   features/: features that only pick or divide columns, and their codes for the CRF
-    trees.pyx      model/evidence/: inputs, forests, the lexicon and the context of blocks
-    net.pyx        model/evidence/net.py: the net beside the forests
-    crf.pyx        model/crf/tables.py: the scores of blocks and forward-backward
-    text.pyx       outputs/text.py: the text outside data tables
+    split.pyx      page/split.py: walks a parsed page and cuts it into blocks scan.pyx       page/parse.py and
+    decode.py: checks a page before parsing, and skips unused parts columns.pyx    columns/: fills the arrays that
+    features are computed from features.pyx   features/: features that only copy or divide columns, and their codes for
+    the CRF trees.pyx      model/evidence/: inputs, forests, the lexicon and the context of blocks net.pyx
+    model/evidence/net.py: the net beside the forests crf.pyx        model/crf/tables.py: the scores of blocks and
+    forward-backward text.pyx       outputs/text.py: the text outside data tables
 
 Tests check that both twins give the same results. Set VICTOR_ENGINE=python to run without the core.
 docs/guides/native.md explains how to build and extend it.
@@ -25,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 NOT_BUILT = "not built"
-"""Why the core is not used where it was not compiled, the only reason that a user can remedy by installing again."""
+"""Why the core is not used if it was not compiled. Only then does installing again help."""
 
 
 def load(name: str) -> Any:
@@ -64,7 +62,7 @@ def why_not() -> str:
         except ModuleNotFoundError:
             return NOT_BUILT
         except (AttributeError, ImportError, RuntimeError, RuntimeWarning, TypeError, ValueError) as error:
-            reason = str(error)  # what Cython and `check_layout` raise if lxml's types or libxml2's nodes are different
+            reason = str(error)  # raised by Cython and `check_layout` if the types of lxml or libxml2 are different
         else:
             return ""
     warnings.warn(f"the native core does not fit the installed lxml, so victorpy is slower: {reason}", stacklevel=3)
