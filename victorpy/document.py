@@ -140,8 +140,8 @@ class Block(NamedTuple):
             yield piece, self.text[piece.start : stop]
 
     def keeping(self, spans: Spans) -> Block:
-        """Return a copy of the block with only some spans of its text. Dropped text that contains white space becomes a
-        space.
+        """Return a copy of the block with only some spans of its text. Dropped text becomes a space if it contains
+        white space.
 
         >>> from victorpy import load_config, read_document
         >>> block = read_document("<p>Log in. Tea is <b>hot</b>. Bye.", load_config("blocks")).blocks[0]
@@ -395,7 +395,7 @@ class Labelling:
     confidence: float | None = None
     """Expected word F1 of the kept text. None if unknown."""
     spans: tuple[Spans | None, ...] = ()
-    """The kept spans of each block that is kept in part, and None for other blocks. Empty if no block is kept in part.
+    """The kept spans of each block that is kept in part, and None for other blocks. Empty if there are none.
     """
     warnings: tuple[str, ...] = ()
     """Reasons to doubt the labels, which are reported with the losses of the page."""

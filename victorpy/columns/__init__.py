@@ -181,7 +181,7 @@ class Columns(ElementColumns):
     # Repetitions: word sequences that other blocks also contain, as in quotations.
 
     def repeated(self, length: int) -> tuple[Floats, Floats]:
-        """Return, for each block, the shares of its sequences of `length` words that earlier and later blocks contain."""
+        """Return the shares of each block's sequences of `length` words that earlier and later blocks contain."""
         hashes, block = self.word_tokens
         count = max(len(hashes) - length + 1, 0)
         sequence = np.zeros(count, dtype=np.uint64)
