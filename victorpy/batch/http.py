@@ -96,9 +96,7 @@ def _unzip(body: bytes, limit: int, window: int = 32 + zlib.MAX_WBITS) -> bytes:
     room, offset, complete = limit + 1, 0, 0
     inflate = zlib.decompressobj(window)
     while offset < len(body) and room > 0:
-        piece = body[
-            offset : offset + _PIECE
-        ]  # zlib copies the data after each member, so very many members would be slow
+        piece = body[offset : offset + _PIECE]  # zlib copies the data after each member, which may be very long
         try:
             part = inflate.decompress(piece, room)
         except zlib.error:

@@ -170,9 +170,7 @@ class Store:
                 for path in self.side.glob(pattern):
                     path.unlink()
             folder = "_index/" if (self.earlier or {}).get("to") == "folder" else ""
-            for path in self.directory.glob(
-                f"{folder}part-*"
-            ):  # written by a killed run, but not listed in the manifest
+            for path in self.directory.glob(f"{folder}part-*"):  # written by a killed run, but not listed
                 path.unlink()
         self._manifest.truncate(0)
         self._read_manifest()

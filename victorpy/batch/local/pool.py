@@ -93,9 +93,7 @@ def end_with_main_process() -> None:
 
         pipe = multiprocessing.parent_process().sentinel  # type: ignore[union-attr]
         signal.signal(signal.SIGIO, signal.SIG_DFL)
-        fcntl.fcntl(
-            pipe, fcntl.F_SETOWN, os.getpid()
-        )  # this process gets SIGIO when the other end of the pipe is closed
+        fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())  # gets SIGIO when the other end of the pipe is closed
         fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
 
 

@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 _native = native.load("crf")
 
 MOST_COMBINATIONS = 1_000_000
-"""Maximum number of value combinations of a template line. Each needs a table entry."""
+"""Maximum number of value combinations of a template line. Each combination needs a table entry."""
 MOST_ATTRIBUTES = 20_000_000
 """Maximum number of value combinations of all template lines."""
 
@@ -69,7 +69,7 @@ class Layout:
 
     @property
     def arrays(self) -> tuple[int, Ints, Ints, Ints, Ints, Ints]:
-        """The values that `numbers` uses."""
+        """The precomputed values that `numbers` uses."""
         return self.template.reach, self.sizes, self._features, self._offsets, self._weights, self.bases
 
     def numbers(self, table: Codes, blocks: Ints | None = None) -> Ints:
@@ -146,7 +146,10 @@ class Tables:
 
     @classmethod
     def load(cls, path: Path, labels: tuple[str, ...], template: Template) -> Tables:
-        """Read what `save` wrote. Raises ValueError if the tables do not fit each other or have impossible values."""
+        """Read the tables that `save` wrote.
+
+        Raises ValueError if they do not match each other or have impossible values.
+        """
         file = open_arrays(path)
         numbers, weights, transitions, sizes = (read_array(file, "tables") for _ in range(4))
         one_per_feature, square = (len(template.features),), (len(labels), len(labels))
