@@ -20,8 +20,9 @@ from victorpy.sites.page_tree import ROOT, STYLES, Key, PageNode, page_tree
 ALIKE = 0.5  # minimum share of common names for elements of different pages to count as the same
 
 MOST_KNOWN = 500
-"""If a parent has more names than this, each new name becomes a new element, since comparing it with all others would
-take too long. Typical sites have fifty.
+"""If a parent has more names, each new name becomes a new element, because comparing all would take too long.
+
+Typical sites have fifty.
 """
 
 FREQ = 0.85  # minimum share of a node's pages with a characteristic feature

@@ -1,4 +1,4 @@
-"""Find the places of a page that contain metadata. Each is looked up once, on first use."""
+"""Find the places of a page that contain metadata. Each is cached on first use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from victorpy.description.metadata.structured import (
 )
 from victorpy.page.parse import MOST_TITLE, Tree
 
-# Names of elements whose content is about other pages or the site, or written by readers.
+# Matches names of elements whose content is about other pages or the site, or is written by readers.
 _AROUND = re.compile(
     r"(?<![a-z])(?:comment|related|sidebar|side-bar|footer|recommend|widget|menu|nav|promo|newsletter|teaser|"
     r"popular|trending|latest|recent|also|more|breadcrumb|cookie|modal|popup|advert|share|social|reply|replies|"
@@ -37,8 +37,8 @@ _COMMENTS = re.compile(
 _AROUND_TAGS = frozenset(["aside", "footer", "nav"])
 _MOST_HEADINGS = 60
 _LONGEST_TITLE = 300  # characters
-LONGEST_LINE = 150  # characters; a longer text is not a byline
-_AFTER, _BEFORE = 60, 40  # elements around the headline that are searched
+LONGEST_LINE = 150  # maximum length of a byline
+_AFTER, _BEFORE = 60, 40  # number of elements after and before the headline that are searched
 _MARKUP = re.compile("<|-->")
 _DEEPEST, _MOST_PIECES, _MOST_TEXT = 50, 200, 10_000
 _NO_LINE = frozenset(["script", "style", "noscript", "svg", "template"])
@@ -67,14 +67,14 @@ class Page:
     def __init__(self, tree: Tree, url: str = "", source: str | bytes = "itemscope") -> None:
         self.root = tree.root if tree.root is not None else etree.Element("html")
         self.url = url or tree.url
-        # Few pages have microdata, and a search of the source is faster than one of the tree.
+        # Few pages have microdata, and searching the source is faster than searching the tree.
         self._may_have_items = (b"itemscope" in source) if isinstance(source, bytes) else "itemscope" in source
         self._known: dict[Callable[[etree._Element], bool], dict[etree._Element, bool]] = {}
         self.losses: list[str] = []
         if len(tree.title) > MOST_TITLE:
             self.losses.append(f"metadata uses only the first {MOST_TITLE:,} characters of the title")
         self.title_tag = plain(tree.title)
-        if len(self.title_tag) > _LONGEST_TITLE:  # a <title> that is never closed contains the page
+        if len(self.title_tag) > _LONGEST_TITLE:  # an unclosed <title> contains the whole page
             self.title_tag = _MARKUP.split(self.title_tag)[0].strip()[:MOST_TITLE]
 
     @cached_property
@@ -131,7 +131,7 @@ class Page:
 
     @cached_property
     def headline(self) -> etree._Element | None:
-        """The heading that contains the longest part of the title, else the first h1."""
+        """The heading that contains the longest part of the title, or else the first h1."""
         title = words(self.title_tag)
         best, length = None, 0
         for element in islice(self.root.iter("h1", "h2"), _MOST_HEADINGS):
@@ -153,7 +153,7 @@ class Page:
     def marked(self) -> list[tuple[etree._Element, str]]:
         """Elements whose names refer to authors or dates, with these names in lower case."""
         marked = []
-        marks: dict[tuple[str | None, ...], str] = {}  # names in lower case, empty if they are no marks
+        marks: dict[tuple[str | None, ...], str] = {}  # names in lower case; empty if they do not mark anything
         for element in self.root.iter("*"):
             get = element.get
             values = get("class"), get("rel"), get("itemprop"), get("data-testid")
@@ -165,7 +165,7 @@ class Page:
         return marked
 
     def any_around(self, element: etree._Element, condition: Callable[[etree._Element], bool]) -> bool:
-        """Whether an element or an element around it meets a condition. Each element is examined once."""
+        """Whether an element or one of its ancestors meets a condition. Each element is examined once."""
         known = self._known.setdefault(condition, {})
         inner = []
         node: etree._Element | None = element
@@ -220,14 +220,14 @@ def _lines(elements: Iterable[etree._Element]) -> Iterator[ShortText]:
 
 
 def text_of(element: etree._Element) -> str:
-    """Return the text in an element, as `pieces_of` does."""
+    """Return the text in an element, joined from `pieces_of`."""
     return " ".join(pieces_of(element))
 
 
 def pieces_of(element: etree._Element) -> list[str]:
     """Return the texts between the tags of an element, without scripts and pictures.
 
-    Only the first `_MOST_PIECES` are returned, because elements that are examined may contain each other.
+    At most `_MOST_PIECES` are returned. Examined elements may be nested, so reading all text could take quadratic time.
     """
     pieces: list[str] = []
 
@@ -253,7 +253,7 @@ def is_around(element: etree._Element) -> bool:
 
 
 def is_comment(element: etree._Element) -> bool:
-    """Whether an element contains comments of readers. Many bodies are named after comments, so they do not count."""
+    """Whether an element contains readers' comments. The class of `<body>` often mentions comments and is ignored."""
     names = f"{element.get('class') or ''} {element.get('id') or ''}"
     return element.tag not in {"html", "body"} and _COMMENTS.search(names) is not None
 
