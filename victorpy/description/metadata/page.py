@@ -143,7 +143,7 @@ class Page:
 
     @cached_property
     def lines(self) -> list[ShortText]:
-        """The short texts near the headline, where byline and date are: first those after it, then those before it."""
+        """The short texts near the headline, which may be bylines or dates: first those after it, then those before."""
         if self.headline is None:
             return []
         before = reversed(list(islice(_elements_before(self.headline), _BEFORE)))
