@@ -233,7 +233,7 @@ def _is_plain(arguments: Arguments, output: Output) -> bool:
     is_joined_file = sink_name(target) == "jsonl" == output.suffix.lstrip(".") and not target.endswith("/")
     options = (getattr(arguments, name) for name in BATCH_OPTIONS)
     return not (
-        any(value is not None and value is not False for value in options)  # 0 is a given value, and is rejected later
+        any(value is not None and value is not False for value in options)  # 0 counts as given, and is rejected later
         or (sink_name(target) and not is_joined_file)
         or (target != "-" and is_output(Path(target)))
     )

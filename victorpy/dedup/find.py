@@ -4,7 +4,7 @@ The steps are functions of plain data, so that a cluster can perform them too:
 
 1. `frame_of`: the words that most pages of a sample of a site have in common. 2. `keys_of`: the keys of each text, made
 from words that are not in the frame. 3. `pairs_of`: pairs of texts that share a key. 4. `resolve`: compares each text,
-in order, with those of its partners that are kept, the most promising first.
+in order, with its most promising kept partners.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ GUESS_PAGES = 60  # maximum number of pages whose labels are guessed
 GUESS_CHARS = 80  # minimum length of a block that is guessed to be content
 GUESS_F1 = 0.75  # minimum word F1 on guessed labels for replacing the cautious threshold
 GUESS_GAIN = 0.05  # minimum gain in word F1 on guessed labels for replacing the cautious threshold
-GUESS_THRESHOLDS = THRESHOLDS[:91]  # higher thresholds lose facts with common words, which are not guessed
+GUESS_THRESHOLDS = THRESHOLDS[:91]  # higher thresholds lose facts that consist of common words
 REACH = 10  # number of neighbours on either side that a threshold is averaged with
 
 LOCAL = {"parts": PART_END, "words": SPACE}
@@ -133,7 +133,7 @@ class SiteStyleTree(SiteLabeller):
         if not pages:
             return (CAUTIOUS, "default of a tree without pages") if tree.t is None else (tree.t, "saved in the tree")
         trials = self._trials([(page, labels) for page, labels in guess_labels(pages) if Label.PARAGRAPH in labels])
-        # F1 is 0 on pages without long unrepeated texts.
+        # F1 is 0 on pages without long texts that are not repeated on other pages.
         f1s = [sum(trial.f1(threshold) for trial in trials) / len(pages) for threshold in GUESS_THRESHOLDS]
         self.guess_ = Guess.of(GUESS_THRESHOLDS, f1s, CAUTIOUS)
         return self.guess_.choose()

@@ -39,7 +39,7 @@ FEWEST_CLASSES = 5
 """Minimum number of distinct class names on a page. With fewer, its site cannot be recognised."""
 
 STEPS = (0.25, 0.5, 1.0)
-"""Factors that an adaptation's change of the log-odds may be multiplied by. Cross-validation chooses the best one."""
+"""Factors for the change of log-odds that an adaptation makes. Cross-validation chooses the best factor."""
 
 USUAL_GAIN = 0.05
 """The usual gain of an adaptation, as a share of the unchanged model's distance to a word F1 of 1."""

@@ -101,8 +101,8 @@ class Parts:
     def of(cls, include: str | Iterable[str] = (), exclude: str | Iterable[str] = (), headline: str = "") -> Self:
         """Check the names of parts, given as a list or separated by commas.
 
-        `headline` is ``always``, ``never`` or ``model``: `model` keeps the headline only if the model considers it
-        content. Raises ConfigError if a name does not exist, or if a part is both included and excluded.
+        `headline` is ``always``, ``never`` or ``model``. With ``model``, the model decides whether the headline is
+        kept. Raises ConfigError if a name does not exist, or if a part is both included and excluded.
         """
         included, excluded = _names(include), _names(exclude)
         if included & excluded:

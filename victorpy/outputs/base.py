@@ -33,7 +33,7 @@ MAGIC = "%victor-anno 1"
 """First line of an annotation file."""
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
-_PLAIN_PATH = re.compile(r"(?:/[\w%-][\w%.-]*)+/?(?:\?[\w%=&.-]+)?(?:#[\w%-]+)?", re.ASCII)  # without dot segments
+_PLAIN_PATH = re.compile(r"(?:/[\w%-][\w%.-]*)+/?(?:\?[\w%=&.-]+)?(?:#[\w%-]+)?", re.ASCII)  # no dot segments
 _PLAIN_ADDRESS = re.compile(r"https?://[\w.-]+(?:/[\w%.~+-]*)*(?:\?[\w%=&.+-]+)?(?:#[\w%-]+)?", re.ASCII)
 _SAFE_SCHEMES = frozenset(["http", "https", "mailto", "tel", "ftp"])
 
@@ -407,7 +407,7 @@ def facts(page: CleanPage, names: Iterable[str]) -> dict[str, str]:
     The address is the one that the user gave, or else the one that the page states. The language is detected.
     """
     about = page.metadata or Metadata(title=page.document.title)
-    declared = "" if page.by_method else about.language  # a method's page has no language if none fits its text
+    declared = "" if page.by_method else about.language  # not used if a method cleaned the page
     known = {"url": page.document.url or about.url, "language": page.language or declared}
     return {name: known.get(name, getattr(about, name)) for name in names}
 

@@ -195,7 +195,7 @@ class MarkupWriter:
                 text = self.picture(run.image) if run.image else html.escape(run.text, quote=False)
                 if run.note:
                     text = self.reference(text, run.note)
-                for style in sorted(run.styles, key=lambda style: (style != "code", style)):  # code is innermost
+                for style in sorted(run.styles, key=lambda style: (style != "code", style)):  # code comes last
                     name = self.styles[style]
                     text = f"<{name}>{text}</{name.partition(' ')[0]}>"
                 texts.append(text)

@@ -73,7 +73,7 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
     caption_words: Counter[int] = Counter()
     for caption, image_element in find_captions(images, document).items():
         range_of_blocks = elements.first_block[caption], elements.stop_block[caption]
-        first, stop = (min(number, len(document.texts)) for number in range_of_blocks)  # of the beginning of a page
+        first, stop = (min(number, len(document.texts)) for number in range_of_blocks)  # the page may be cut off
         caption_words[image_element] += words_before[stop] - words_before[first]
     found: list[tuple[int, Image]] = []
     addresses = set()

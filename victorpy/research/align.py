@@ -45,7 +45,7 @@ def align(document: Document, gold: Sequence[Gold], block_level: frozenset[str])
         gold_label = gold[segment].label
         if gold_label is not None:
             is_continued = segment == last_segment
-        else:  # on the same line as the previous block, or after only inline tags and at most one <br>
+        else:  # same line as the previous block: only inline tags and at most one <br> between
             tags = [tag.lstrip("/") for tag in block.distance]
             breaks = [tag for tag in tags if tag in block_level]
             is_continued = block.index == last_content + 1 and breaks in ([], ["br"])

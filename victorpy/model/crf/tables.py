@@ -35,8 +35,8 @@ MOST_ATTRIBUTES = 20_000_000
 class Layout:
     """Numbers every attribute that a template can produce, given the number of values of each feature.
 
-    Within a line, attributes are numbered in a mixed-radix system: the code of the first feature, plus the code of
-    the second times the number of codes of the first, and so on. The lines follow one another.
+    Within a line, attributes are numbered in a mixed-radix system: the code of the first feature, plus the code of the
+    second times the number of codes of the first, and so on. The numbers of a line follow those of the previous line.
     """
 
     def __init__(self, template: Template, sizes: Sequence[int] | Ints) -> None:

@@ -48,7 +48,7 @@ def training_sites(configuration: int, first: Sequence[str], second: Sequence[st
 
 
 def cells_to_test(configuration: int, trained: tuple[str, str], cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells whose pages a case is tested on."""
+    """Return the cells that contain the test pages of a case."""
     if configuration == 2:
         return [cell for cell in cells if cell[1] not in trained]
     if configuration == 4:
