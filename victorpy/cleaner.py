@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 BUILT_BY_SCRIPTS = "the page has almost no text; scripts seem to build it, so save it in a browser and clean that file"
 """Loss that is reported if nothing was kept because the page contains no text."""
 
-_SHELL_CONFIDENCE = 0.4  # confidence that such a page is empty: true of four in ten in WCXB's development set
+_SHELL_CONFIDENCE = 0.4  # maximum confidence that such a page is empty; in WCXB's development set, four of ten are
 _SHELL_BYTES = 500  # minimum size of a page that scripts build
 _SHELL_SHARE = 0.01  # maximum share of text in it
 _SHELL_NOTE = 300  # maximum length of a text that asks for JavaScript
@@ -219,7 +219,7 @@ class Cleaner:
         )
         is_large = len(document.texts) > MOST_BLOCKS
         if is_large:
-            trim_memory()  # of the tree
+            trim_memory()  # frees the memory of the tree
         labelling, shown, columns = self.labeller.examine(document, features)
         if labelling.warnings:
             document = replace(document, losses=document.losses + labelling.warnings)

@@ -139,7 +139,7 @@ class State(StrEnum):
     """The origin of a block's label."""
 
     EMPTY = "empty"  # nobody: there is no label
-    PREDICTED = "predicted"  # only the model
+    PREDICTED = "predicted"  # predicted by the model, not confirmed
     CHANGED = "changed"  # a person who disagrees with the model
     CONFIRMED = "confirmed"  # a person who agrees with the model, or there is no model
 
@@ -447,7 +447,7 @@ class Session:
 
 
 def container_stops(document: Document, number: int, block_level: frozenset[str]) -> list[int]:
-    """Return the stop blocks of the block-level elements around a block, innermost first, without duplicates."""
+    """Return the distinct end positions of the block-level elements around a block, innermost first."""
     elements, element = document.elements, document.blocks[number].element
     stops: list[int] = []
     while element >= 0:

@@ -128,7 +128,7 @@ def stop_children() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)  # they belong to the parent
+    os.register_at_fork(after_in_child=_idle.clear)  # idle children belong to the parent
 
 
 def serve() -> NoReturn:

@@ -1,4 +1,4 @@
-"""A registry of features, formats, methods and other named things."""
+"""A registry of features, formats, methods and other named objects."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def decide_records(
     contains the kept texts of earlier runs, and those of this run are added. `run` is the name of this run. An
     interrupted run does not repeat completed steps.
     """
-    number_of_run = int(run.split("-")[1]) if run else 0  # such as retry-1-
+    number_of_run = int(run.split("-")[1]) if run else 0  # `run` is a prefix such as retry-1-
     with open_database(index or directory / INDEX, directory / DECISIONS) as database:
         texts = Index(database, dedup.detector(), dedup.keep, number_of_run)
         texts.add(_signed_texts(records, site_key))

@@ -32,7 +32,7 @@ GZIP_LEVEL = 4
 """Compression level. Level 6 takes twice as long for files that are only 5 % smaller."""
 ZSTD_LEVEL = 3
 BATCH_ROWS, BATCH_CHARACTERS = 500, 4_000_000
-"""Maximum number and characters of table rows that are Python objects at the same time."""
+"""Maximum number of table rows that exist as Python objects at the same time, and of their characters."""
 GROUP_ROWS, GROUP_BYTES = 10_000, 200_000_000
 """Number of rows in a row group, and maximum size, which limits memory if pages are large."""
 NO_DATE = "1970-01-01T00:00:00Z"
@@ -244,7 +244,7 @@ class JsonLines(Sink):
 
 @SINKS.register("parquet")
 class Parquet(Sink):
-    """Parquet tables, one row per page. Programs that read tables can open the directory."""
+    """Parquet tables, one row per page. Readers of tables can open the directory as it is."""
 
     beside = True
 

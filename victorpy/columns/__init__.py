@@ -109,7 +109,7 @@ class Columns(ElementColumns):
         """Return the tokens of near names and of words with their spelling."""
         return tokens_of_names(self.near_names[0]), tokens_of_words(self._joined)
 
-    # Looks. Two blocks look alike if their elements have the same names, and the parents of these elements too.
+    # Looks. Two blocks look alike if their elements, and the parents of these elements, have the same names.
 
     @cached_property
     def look(self) -> Counts:

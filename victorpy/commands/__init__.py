@@ -180,7 +180,7 @@ def _run(name: str, arguments: Sequence[str] | None, program: str | None) -> int
     except VictorError as error:  # a user's mistake: one line, never a traceback
         parsed.say(str(error))
         return EXIT_USAGE
-    except BrokenPipeError:  # if SIGPIPE had to be ignored
+    except BrokenPipeError:  # only raised if SIGPIPE is ignored
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discard buffered output
         return EXIT_PIPE
     except OSError as error:

@@ -165,7 +165,7 @@ def cohen_kappa(tables: Floats) -> tuple[Floats, Floats, Floats]:
     (0.4, 0.7, 0.5)
     """
     total = tables.sum(axis=(-1, -2))
-    with np.errstate(invalid="ignore", divide="ignore"):  # no blocks, no agreement
+    with np.errstate(invalid="ignore", divide="ignore"):  # without blocks, kappa is NaN
         observed = np.trace(tables, axis1=-2, axis2=-1) / total
         expected = (tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1) / total**2
     return _beyond_chance(observed, expected), observed, expected

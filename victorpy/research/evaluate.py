@@ -196,7 +196,7 @@ def cross_validate(
     groups = [page.site if group == "site" else f"{page.data}/{page.name}" for page in pages]
     fold_of = make_folds(groups, folds, seed)
     order = sorted(set(groups))
-    random.Random(seed).shuffle(order)  # the same for every share
+    random.Random(seed).shuffle(order)  # use the same order for every share
     trained_groups = frozenset(order[: max(round(share * len(order)), 1)])
     rows = list(zip(pages, fold_of, groups, strict=True))
     splits = []

@@ -107,7 +107,7 @@ def wrap(text: str, width: int) -> list[tuple[int, int]]:
 
 
 def wrap_after(head: Cell, text: str, width: int) -> list[Row]:
-    """Wrap a text behind a label, which only the first row shows. One column stays free."""
+    """Wrap a text after a label, which only the first row shows. One column stays free."""
     lines = [text[start:stop] for start, stop in wrap(text, max(width - len(head[1]) - 1, 10))]
     blank = ("pane", " " * len(head[1]))
     return [[blank if number else head, ("pane", line)] for number, line in enumerate(lines)]

@@ -104,7 +104,7 @@ class Adaptation:
         return (1 - share) * change + share * (self.own.forest.log_odds(matrix) - log_odds)
 
     def variant(self, step: float, with_own: bool) -> Adaptation:
-        """Return an adaptation that applies a share of the correction, with or without the own trees."""
+        """Return an adaptation that applies a share of the correction, with or without the user's own trees."""
         forest = replace(self.forest, leaves=self.forest.leaves * np.float32(step), bias=self.forest.bias * step)
         return replace(self, forest=forest, own=self.own if with_own else None)
 

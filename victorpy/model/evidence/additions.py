@@ -72,7 +72,7 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
     ends = page.block_range[1][page.ancestors[:, numbers]]
     box_end = np.where(ends > numbers + 1, ends, page.count).min(axis=0)
     next_heading = np.append(numbers[1:], page.count)
-    last = np.append(np.flatnonzero(next_heading[:-1] > numbers[:-1] + 1), len(numbers) - 1)  # of consecutive ones
+    last = np.append(np.flatnonzero(next_heading[:-1] > numbers[:-1] + 1), len(numbers) - 1)  # last of a sequence
     stop = next_heading[last[np.searchsorted(last, np.arange(len(numbers)))]]
     total, kept_total = page._running_words[0], running_total(page.words * is_text)
     is_section = 2 * (kept_total[stop] - kept_total[numbers]) > total[stop] - total[numbers + 1]

@@ -34,7 +34,7 @@ LEVELS = 256
 
 @dataclass(frozen=True)
 class Replay:
-    """Blocks of general pages, with the same properties as `Columns` as far as a lexicon needs them."""
+    """Blocks of general pages. A lexicon can read them like `Columns`."""
 
     inputs: Matrix
     log_odds: Floats

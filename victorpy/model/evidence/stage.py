@@ -161,8 +161,8 @@ def fit_evidence(
 ) -> Fitted:
     """Train layer after layer on pages whose content is known.
 
-    Each layer is trained on predictions from trees of the previous layer that had not seen the page's site. `weights`
-    contains a factor for each block of each page, which is 0 if the label is unknown, or None for a page. Training
+    Each layer is trained on predictions from trees of the previous layer that had not seen the page's site. For each
+    page, `weights` contains a factor for each block (0 if the label is unknown), or None if all factors are 1. Training
     without findings takes about half the time.
     """
     factors = [np.asarray(1.0 if page is None else page) for page in weights or [None] * len(pages)]

@@ -37,7 +37,7 @@ def render_view(title: str, pages: Mapping[str, CleanPage], gold: Sequence[Label
         for block in document.blocks:
             written = _block(block, page, paths[block.index], gold, other)
             if lines and not any(_BREAKING.match(tag) for tag in block.distance):
-                lines[-1] += (" " if block.spaced else "") + written  # on the same line of the page
+                lines[-1] += (" " if block.spaced else "") + written  # append to the same line of the page
             else:
                 lines.append(written)
         blocks = "".join(f'<div class="line">{line}</div>\n' for line in lines)
