@@ -2,9 +2,9 @@
 
 The steps are functions of plain data, so that a cluster can perform them too:
 
-1. `frame_of`: the words that most pages of a sample of a site have in common. 2. `keys_of`: the keys of each text, made
-from words that are not in the frame. 3. `pairs_of`: pairs of texts that share a key. 4. `resolve`: compares each text,
-in order, with its most promising kept partners.
+1. `frame_of`: finds the frame of a site, the words that most pages of a sample have in common. 2. `keys_of`: computes
+the keys of each text, from words that are not in the frame. 3. `pairs_of`: pairs texts that share a key. 4. `resolve`:
+compares each text, in order, with its most promising kept partners.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SAMPLE = 64
 CRAWL_SAMPLE = 4_096
 """Number of pages from which the rare words of the crawl are computed."""
 FRAME_SHARE, ALWAYS_SHARE, TITLE_SHARE, FRAME_PAGES = 0.2, 0.8, 0.5, 8
-"""Minimum shares of sampled pages or titles that contain a word of the frame, and minimum number of these pages.
+"""Thresholds for a word of the frame: minimum shares of sampled pages or titles with it, and minimum number of pages.
 """
 SHARED = 16
 """Maximum number of texts with the same key that are all paired.

@@ -97,7 +97,7 @@ class CategoryModel:
     def judge(self, page: CleanPage) -> tuple[str, float]:
         """Return the category of a page and a score from 0 to 1, or "" and 0 if the page has no known term.
 
-        The score is the share of the neighbours' votes, or of the exponentials of a linear model's scores.
+        The score is the category's share of the neighbours' votes, or the softmax of a linear model's scores.
         """
         bag = bag_of(page, self.settings.weights)
         category = self.category_of(bag)

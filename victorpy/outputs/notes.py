@@ -93,7 +93,7 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
         if is_note and _MARK.fullmatch(mark):
             found[link] = note
     notes = sorted(set(found.values()))
-    sections = {note for note, inner in pairwise(notes) if inner < elements.stop[note]}  # not notes: they contain notes
+    sections = {note for note, inner in pairwise(notes) if inner < elements.stop[note]}  # sections are not notes
     found = {link: note for link, note in found.items() if note not in sections}
     if not found:
         return NO_NOTES

@@ -55,7 +55,7 @@ class Content:
 
     @property
     def page_count(self) -> int:
-        """Number of pages that have the place: the m of the equations."""
+        """Number of pages that have the place, called m in the equations."""
         return self.pages.bit_count()
 
     def pages_with(self, feature: str) -> int:

@@ -1,7 +1,7 @@
 """Save and load a site's style tree as compressed JSON.
 
 Element nodes are numbered from the root, 0, with parents before children. A style refers to its elements by number,
-because an element may be in several styles. Sets of pages are bits in hexadecimal.
+because an element may be in several styles. Sets of pages are written as bit sets in hexadecimal.
 """
 
 from __future__ import annotations

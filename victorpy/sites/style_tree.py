@@ -45,7 +45,7 @@ class ElementNode:
 
     @property
     def page_count(self) -> int:
-        """Number of pages that have the element: the m of equation 1."""
+        """Number of pages that have the element, called m in equation 1."""
         return self.pages.bit_count()
 
     def children(self) -> list[ElementNode]:

@@ -53,7 +53,7 @@ SENT = "sent:"
 
 Batches = Iterable[pa.RecordBatch]
 Ended = tuple[tuple[int, int], Record, Outcome]
-"""A cleaned record: the number of its file and its number in the file, the record, and its outcome."""
+"""A cleaned record with its position (number of the file, number in the file) and its outcome."""
 
 
 # Rows for Spark.

@@ -33,7 +33,7 @@ class BlockLayout(NamedTuple):
     rule: str  # name of the rule above the block; empty if there is none
     mark: str  # text before the block, such as the level of a heading or a bullet
     indent: int
-    lines: list[Row]  # the styles are empty, link, heading and hit; see `text_style`
+    lines: list[Row]  # styles: empty, link, heading or hit; see `text_style`
     shared_columns: int | None
     """Columns that the block takes on a shared line. None if it needs a line of its own."""
 

@@ -175,7 +175,7 @@ class _Run:
     # Runs that write to a directory.
 
     def store(self, directory: Path) -> dict[str, Any]:
-        """Clean records into the parts of an output directory."""
+        """Clean records, and write them to the parts of an output directory."""
         plan = self.plan
         if directory.exists() and not directory.is_dir():
             raise OutputError(f"{directory}: this is a file; give a directory for many pages")

@@ -404,7 +404,10 @@ class _Reading:
 
 
 def run_stretch(job: Job, report: Report) -> Segment | None:
-    """Clean a stretch into a log. If the stretch is not wanted, only report where the next one begins."""
+    """Clean a stretch, and write the records to a log.
+
+    If the stretch is not wanted, only report where the next one begins.
+    """
     reading = _Reading(job, report)
     if not job.is_wanted:
         for _ in reading.items():

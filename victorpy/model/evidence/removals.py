@@ -173,8 +173,8 @@ def buttons(kept: Flags, page: Columns) -> Flags:
 def controls(kept: Flags, page: Columns) -> Flags:
     """Return the kept texts of buttons and advertisements, such as "Close", and filters with counts: "Red (12)".
 
-    Such texts are not returned if they are in tables, listings or headings. The heading "Table of contents" is returned
-    if the table itself is dropped.
+    Texts in tables, listings or headings are left out. The heading "Table of contents" is returned if the table itself
+    is dropped.
     """
     found, is_lone = np.zeros((2, len(kept)), dtype=bool)
     texts = page.texts

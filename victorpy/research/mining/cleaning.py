@@ -142,7 +142,8 @@ def survival(before: Sequence[bool], after: Sequence[bool], words: int, kept: in
 
 
 def survival_scores(rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
-    """Add up the counts of pages, and return them with two shares. The share of an empty set is None.
+    """Return the total counts of pages, the share of surviving values and the share of removed words. Either may be
+    None.
 
     Both shares must be read together: keeping everything keeps all values, and dropping everything removes all noise.
     """
