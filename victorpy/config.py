@@ -227,7 +227,7 @@ class _Reader:
         if self._count > MOST_VALUES:
             raise ValueError(f"the config sets more than {MOST_VALUES:,} values")
         old = [] if definition.single or not values else self.values.get(variable, [])
-        # Check the new values with the last old one, because numbers must be in order.
+        # Include the last old value in the check, because numbers must be in order.
         problem = definition.check((*old[-1:], *values)) if values and definition.line_by_line else ""
         if problem:
             raise ValueError(f"{variable}: {problem}, not {_quote([*old, *values])}")

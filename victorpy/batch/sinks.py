@@ -36,7 +36,7 @@ BATCH_ROWS, BATCH_CHARACTERS = 500, 4_000_000
 GROUP_ROWS, GROUP_BYTES = 10_000, 200_000_000
 """Number of rows in a row group, and maximum size, which limits memory if pages are large."""
 NO_DATE = "1970-01-01T00:00:00Z"
-"""Date of pages without a date. With the current time, two runs would give different bytes."""
+"""Date for records without a date. It is fixed, so that two runs give the same bytes."""
 
 _TYPES = {"html": "text/html", "markdown": "text/markdown", "jsonl": "application/json"}
 

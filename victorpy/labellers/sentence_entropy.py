@@ -111,7 +111,7 @@ class SentenceEntropy(SiteLabeller):
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
         """Build the tree from at most `sample` pages, and choose thresholds by the labelled pages."""
         if self.T != AUTO:
-            check_range("sentence-entropy", -1, 1, T=self.T)  # below 0 everything is noise
+            check_range("sentence-entropy", -1, 1, T=self.T)  # with T below 0, everything is noise
         check_range("sentence-entropy", 0, stop_share=self.stop_share)
         tree = SegmentTree(self.styles)
         examples, pages = add_pages(tree, documents, labels, self.sample)

@@ -82,7 +82,7 @@ class SiteStyleTree(SiteLabeller):
     def check(self) -> None:
         """Raise ConfigError if a parameter is out of its range."""
         if self.t != AUTO:
-            check_range("sst", -1, 1, t=self.t)  # below 0 nothing is noise
+            check_range("sst", -1, 1, t=self.t)  # with t below 0, nothing is noise
         check_range("sst", 0, 1, gamma=self.gamma, epsilon=self.epsilon)
         check_range("sst", 0, freq=self.freq, lam=self.lam)  # above 1 nothing is merged
         if self.local not in LOCAL:

@@ -31,7 +31,7 @@ _OTHER_MEDIA = re.compile(r"print|speech|max-(?:device-)?width|@(?!media|support
 
 
 Selector = tuple[tuple[frozenset[str], bool], ...]
-"""The parts from right to left.
+"""The parts of a selector, from right to left.
 
 Each has its tag, ``.class`` and ``#id``, and a flag: whether it must be the parent of the previous part.
 """

@@ -116,8 +116,8 @@ def label_page(page: GoldPage, data: str, config: Config) -> LabelledPage:
 def label_values(pages: Sequence[GoldPage], data: str, config: Config) -> Iterator[LabelledPage]:
     """Label some pages with gold values, using a style tree of many pages of their site.
 
-    Blocks with a value are content. Blocks that the tree drops are noise, except up to a few blocks between two values,
-    which may be names of fields. All other blocks are unknown.
+    Blocks with a value are content. Blocks that the tree drops are noise. Short runs of such blocks between two values
+    are an exception, because they may be names of fields. All other blocks are unknown.
     """
     read = [(page, read_document(page.html, config, page.url, source=page.name)) for page in pages[:_TREE_PAGES]]
     tree = SiteStyleTree(t=_TREE_THRESHOLD).fit([document for _, document in read])

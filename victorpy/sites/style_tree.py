@@ -90,7 +90,7 @@ class StyleTree:
         self.seen: set[str] = set()
         """Fingerprints of the pages.
 
-        They prevent that a page is counted twice, which would make all its text look repeated.
+        If a page were counted twice, all its text would look repeated.
         """
         self.t: float | None = None  # the threshold that was chosen for the site when the tree was built
 

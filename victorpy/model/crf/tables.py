@@ -232,7 +232,7 @@ def _running_products(start: Floats, chain: Floats) -> Floats:
         product /= product.max(axis=(1, 2), keepdims=True)
         products[:, step] = product
     vector = start
-    vectors = np.empty((parts, 1, 1, labels))  # the vector before each part
+    vectors = np.empty((parts, 1, 1, labels))  # the vector that each part starts with
     for part in range(parts):
         vectors[part, 0, 0] = vector
         vector = vector @ products[part, -1]
