@@ -319,7 +319,7 @@ class Document(OnDemand):
     def elements_named(self, pattern: re.Pattern[str], hints: Iterable[str]) -> list[int]:
         """Return the elements whose class matches a pattern, in order.
 
-        `hints` are words, one of which every match contains.
+        Every match must contain one of the words in `hints`, which are searched first.
         """
         classes, text = self._classes
         present = [hint for hint in hints if hint in text]  # mostly none

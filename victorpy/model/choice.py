@@ -102,7 +102,7 @@ class Learned:
     """The expected gain in word F1 on other pages. For a model from scratch, `NEW_MODEL_GAIN` is subtracted."""
     sites: int
     by_site: bool
-    """Whether folds were made of sites, so that no candidate was trained on the site of a test page."""
+    """Whether folds were made of known sites, so that no candidate was trained on the site of a test page."""
     general: tuple[float, float] | None = None
     """Mean word F1 on general pages before and after the adaptation, if there is a replay sample."""
 
@@ -164,8 +164,8 @@ def learn(
 def guess_sites(documents: Sequence[Document], site_key: str) -> list[str]:
     """Return the site of each page. Pages without an address form one site if they share most of their classes.
 
-    If there are very many pages without an address, each is a separate site, because comparing all pairs would take too
-    long.
+    With `FEW_PAGES` pages or more, each page without an address is a separate site, because comparing all of them takes
+    too long.
     """
     sites = sites_of(documents, site_key)
     first_pages: dict[str, set[str]] = {}

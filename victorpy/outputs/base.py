@@ -309,7 +309,7 @@ class KeptBlocks:
         return self.stretch(0, len(self.numbers))
 
     def stretch(self, first: int, stop: int) -> Iterator[LabelledBlock]:
-        """Yield the kept blocks at the positions from `start` up to, but not including, `stop`."""
+        """Yield the kept blocks at the positions from `first` up to, but not including, `stop`."""
         for start in range(first, stop, STRIDE):
             yield from self._make(start, min(start + STRIDE, stop))
 

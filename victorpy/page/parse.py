@@ -161,7 +161,7 @@ def _own_address(root: etree._Element) -> str:
 def _each(root: etree._Element | None, *tags: str) -> Iterator[etree._Element]:
     """Yield the elements with these tags, elements in the head first.
 
-    A caller that stops early avoids a slow search of the whole page, since lxml looks ahead for another match.
+    Searching the whole page is slow, since lxml looks ahead for another match.
     """
     if root is None:
         return

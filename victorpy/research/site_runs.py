@@ -95,7 +95,7 @@ def label_by_site(
 
 
 def map_in_jobs(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
-    """Call a function for all items, with more than one of `jobs` in separate processes. Yield the results in order."""
+    """Call a function for all items, in parallel if `jobs` is more than 1. Yield the results in order."""
     if jobs == 1:
         yield from map(function, items)
         return

@@ -136,7 +136,7 @@ class Spill(_Frames):
         super().__init__(path, "wb")
 
     def add(self, packed: bytes) -> InputFile:
-        """Add a record, and return its offset and size."""
+        """Add a record, and return it as a file to be read."""
         place = spilled_page(self.path, self._file.tell())
         self.write(packed)
         return place

@@ -142,8 +142,7 @@ def survival(before: Sequence[bool], after: Sequence[bool], words: int, kept: in
 
 
 def survival_scores(rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
-    """Return the total counts of pages, the share of surviving values and the share of removed words. Either may be
-    None.
+    """Return the total counts of pages, and the shares of surviving values and removed words. Shares may be None.
 
     Both shares must be read together: keeping everything keeps all values, and dropping everything removes all noise.
     """
