@@ -140,8 +140,9 @@ class Block(NamedTuple):
             yield piece, self.text[piece.start : stop]
 
     def keeping(self, spans: Spans) -> Block:
-        """Return a copy of the block with only some spans of its text. Dropped text becomes a space if it contains
-        white space.
+        """Return a copy of the block with only some spans of its text.
+
+        Dropped text becomes a space if it contains white space.
 
         >>> from victorpy import load_config, read_document
         >>> block = read_document("<p>Log in. Tea is <b>hot</b>. Bye.", load_config("blocks")).blocks[0]

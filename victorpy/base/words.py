@@ -43,8 +43,9 @@ def simple_words(text: str) -> list[str]:
 
 
 def aligned_words(text: str) -> list[str]:
-    """Return simple words. Letters of scripts without spaces are words by themselves, so that parts of a sentence can
-    match.
+    """Return simple words.
+
+    Letters of scripts without spaces are words by themselves, so that parts of a sentence can match.
 
     >>> aligned_words("The Cat's 9 lives: 九条命")
     ['the', 'cat', 's', '9', 'lives', '九', '条', '命']

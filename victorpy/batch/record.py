@@ -172,8 +172,9 @@ def size_problem(size: int, most_bytes: int) -> Problem | None:
 
 
 def place_of(url: str, origin: Origin) -> Path:
-    """Return an output path for a page. If the address has no host, the path is made from the names of the file and the
-    record.
+    """Return an output path for a page.
+
+    If the address has no host, the path is made from the names of the file and the record.
 
     >>> str(place_of("https://tea.example/green/sencha.php", Origin("in/crawl.warc", 3)))
     'tea.example/green/sencha.html'

@@ -130,8 +130,9 @@ def category_model(directory: str) -> CategoryModel:
 
 
 def page_type(whole: TagTree, content: TagTree) -> Type:
-    """Return the type of a page. It depends on the kept text and on the area around it, because both together are more
-    accurate.
+    """Return the type of a page.
+
+    It depends on the kept text and on the area around it, because both together are more accurate.
 
     Images have no text to keep, so they are counted in the whole central area.
     """

@@ -126,8 +126,9 @@ class Annotation:
 
 
 def read_annotation(text: str, cuts: Cuts, name: str = "annotation", recut: bool = False) -> Annotation:
-    """Read a finished or unfinished annotation file. Every line is a block, even if `cuts` would cut the page
-    differently.
+    """Read a finished or unfinished annotation file.
+
+    Every line is a block, even if `cuts` would cut the page differently.
 
     With `recut`, the page is cut again according to `cuts`, and labels follow their text. In this case, every block
     must have a label.

@@ -116,8 +116,9 @@ def tidy_text(page: CleanPage, number: int) -> str:
 
 
 class TidyBlocks(KeptBlocks):
-    """Kept blocks without control characters. Zero-width characters are also removed, unless a person labelled the
-    page.
+    """Kept blocks without control characters.
+
+    Zero-width characters are also removed, unless a person labelled the page.
 
     With `marks`, references to notes are put in brackets, because plain text would join them to the previous word.
     """

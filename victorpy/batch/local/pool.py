@@ -335,8 +335,9 @@ def start_server(metadata: bool = False) -> Any:
 
 @contextmanager
 def _worker_environment() -> Iterator[None]:
-    """Set the environment variables of workers while processes are started. Workers ignore ^C; the main process handles
-    it.
+    """Set the environment variables of workers while processes are started.
+
+    Workers ignore ^C; the main process handles it.
 
     If this process is killed, Python's resource tracker ends without a warning.
     """

@@ -146,8 +146,9 @@ class Keeping:
 
 
 def pool_alike(content: Floats, page: Columns) -> Floats:
-    """Move the log-odds of blocks that look alike towards their mean. The smaller their variance, the further they
-    move.
+    """Move the log-odds of blocks that look alike towards their mean.
+
+    The smaller their variance, the further they move.
 
     On a new kind of page, the model often recognises only some of the records of a list.
     """
