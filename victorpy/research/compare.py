@@ -168,6 +168,10 @@ def compare_methods(
     return compared
 
 
+_has_run = set[str]()
+"""The methods that have cleaned a page in this process."""
+
+
 class MethodAtSite:
     """A method that has learned from a site's pages. If learning fails, cleaning fails on all pages of the site."""
 
@@ -203,6 +207,9 @@ class MethodAtSite:
         """Clean a page. A method that fails gives an empty text and an error."""
         if self.learned.error:
             return Cleaned(error=f"learning the site failed: {self.learned.error}")
+        if self.name not in _has_run:
+            _has_run.add(self.name)
+            _timed(lambda: self._run(gold))  # the first page takes longer, since much is loaded on first use
         output, seconds, error = _timed(lambda: self._run(gold))
         return (output or Cleaned())._replace(seconds=seconds, error=error)
 
