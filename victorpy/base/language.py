@@ -11,35 +11,38 @@ _ENOUGH = 100
 """Minimum number of characters for detection. Shorter texts have the language that the page declares."""
 _SURE = 0.95
 _ALIASES = {"wuu": "zh"}  # short Chinese texts are often taken for Wu
-_LANGUAGES = {
-    "CJK IDEOGRAPHIC": "zh yue ja",
-    "HIRAGANA KATAKANA KATAKANA-HIRAGANA HALFWIDTH": "ja",
-    "HANGUL": "ko",
-    "CYRILLIC": "ab av az ba be bg bs ce crh cu cv kk kv ky mk mn os ro ru sh sr tg tk tt ug uk uz",
-    "ARABIC": "ar ary arz az bal ckb fa ha kk ks ku ky ms pa ps sd sdh tk ug ur uz uzs",
-    "HEBREW": "he hbo yi",
-    "GREEK": "el grc",
-    "DEVANAGARI": "bho gom hi kok mai mr ne sa sd",
-    "BENGALI": "as bn",
-    "GURMUKHI": "pa",
-    "GUJARATI": "gu",
-    "ORIYA": "or",
-    "TAMIL": "ta",
-    "TELUGU": "te",
-    "KANNADA": "gom kn",
-    "MALAYALAM": "ml",
-    "SINHALA": "si",
-    "THAI": "th",
-    "LAO": "lo",
-    "TIBETAN": "bo dz",
-    "MYANMAR": "my",
-    "KHMER": "km",
-    "ETHIOPIC": "am ti",
-    "ARMENIAN": "hy",
-    "GEORGIAN": "ka",
+_SCRIPTS = {
+    script: {*codes.split()}
+    for scripts, codes in {
+        "CJK IDEOGRAPHIC": "zh yue ja",
+        "HIRAGANA KATAKANA KATAKANA-HIRAGANA HALFWIDTH": "ja",
+        "HANGUL": "ko",
+        "CYRILLIC": "ab av az ba be bg bs ce crh cu cv kk kv ky mk mn os ro ru sh sr tg tk tt ug uk uz",
+        "ARABIC": "ar ary arz az bal ckb fa ha kk ks ku ky ms pa ps sd sdh tk ug ur uz uzs",
+        "HEBREW": "he hbo yi",
+        "GREEK": "el grc",
+        "DEVANAGARI": "bho gom hi kok mai mr ne sa sd",
+        "BENGALI": "as bn",
+        "GURMUKHI": "pa",
+        "GUJARATI": "gu",
+        "ORIYA": "or",
+        "TAMIL": "ta",
+        "TELUGU": "te",
+        "KANNADA": "gom kn",
+        "MALAYALAM": "ml",
+        "SINHALA": "si",
+        "THAI": "th",
+        "LAO": "lo",
+        "TIBETAN": "bo dz",
+        "MYANMAR": "my",
+        "KHMER": "km",
+        "ETHIOPIC": "am ti",
+        "ARMENIAN": "hy",
+        "GEORGIAN": "ka",
+    }.items()
+    for script in scripts.split()
 }
 """Languages by the first words of the names of their letters. Latin letters fit every language."""
-_SCRIPTS = {script: {*codes.split()} for scripts, codes in _LANGUAGES.items() for script in scripts.split()}
 _FIRST_DETECTED = 400
 MOST_DETECTED = 1_000  # characters that are used for detection, unless the language of the first few is sure
 
