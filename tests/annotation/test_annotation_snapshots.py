@@ -1,6 +1,7 @@
 """Snapshots of the annotation tool: screens of many sizes after random keys and clicks, and the labels at the end."""
 
 import random
+from pathlib import Path
 
 import pytest
 from support.annotation import CONFIG, CUPS, app_of, labelled, session_of
@@ -160,7 +161,8 @@ IN_LIST = [
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_random_keys_in_a_directory(tmp_path, seed):
+def test_random_keys_in_a_directory(tmp_path, seed, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the screen shows the path
     chance = random.Random(seed)
     for number in range(chance.choice([1, 3, 12])):
         (tmp_path / f"page-{number}.html").write_text(CUPS.replace("Cups", f"Cups {number}" * chance.randrange(1, 3)))
@@ -170,7 +172,7 @@ def test_random_keys_in_a_directory(tmp_path, seed):
             )
     (tmp_path / "broken.html").write_bytes(b"\0\1\2" * 100)
     app = App(Keys(), CONFIG, None, read_only=True, retrain=False)
-    pages = Pages(tmp_path, CONFIG, None, keep=False)
+    pages = Pages(Path(), CONFIG, None, keep=False)
     app.show_list(pages, chance.choice(["name", "uncertainty", "progress"]))
     shown, log = [], []
     for step in range(60):
@@ -185,9 +187,8 @@ def test_random_keys_in_a_directory(tmp_path, seed):
             break
         status = app.tick()
         rows, _ = app.draw(chance.choice([60, 80, 110]), chance.choice([9, 12, 30]))
-        screen = [[(style, text.replace(str(tmp_path), "DIR")) for style, text in row] for row in rows]
-        shown.append(f"{screen} {status[1:]}".replace(str(tmp_path), "DIR"))
-        log.append(text_of(rows[-1]).replace(str(tmp_path), "DIR").strip()[:40])
+        shown.append(f"{rows} {status}")
+        log.append(text_of(rows[-1]).strip()[:60])
     app.close()
     check("screens", f"directory {seed}", {
         "messages": " | ".join(dict.fromkeys(log)),
