@@ -755,7 +755,9 @@ def test_parts_have_whole_groups_of_files_if_there_are_enough(tmp_path, monkeypa
         )
     found = []
     for part in (1, 2):
-        plan = Plan((str(tmp_path / "in"),), tmp_path / f"out-{part}", "jsonl", method=Method("everything"), part=(part, 2))
+        plan = Plan(
+            (str(tmp_path / "in"),), tmp_path / f"out-{part}", "jsonl", method=Method("everything"), part=(part, 2)
+        )
         run_plan(plan, io.StringIO(), guarded=False)
         lines = [
             json.loads(line) for path in sorted((tmp_path / f"out-{part}").glob("*part-*")) for line in path.open()
