@@ -114,7 +114,7 @@ IDENTITY = {
         (Plan(by_site=True), {"site key": "domain", "buckets": 16}),
         (Plan(learned=True), {"sample": 500}),
         (Plan(part=(1, 2)), {"part": [1, 2]}),
-        (Plan(filters=Filters(5)), {"filters": {"min_words": 5, "min_confidence": 0.0, "languages": ()}}),
+        (Plan(filters=Filters(5)), {"filters": {"min_words": 5, "min_confidence": 0.0, "languages": []}}),
         (Plan(dedup=Dedup("pages")), {"dedup": {"method": "pages", "keep": "first", "drop": False}}),
         (Plan(retry=Path("x")), {"retry": "x", "timeout": 10.0, "memory": 1_000_000_000}),
     ],
