@@ -208,9 +208,10 @@ def test_metadata_is_read_if_it_is_wanted(name, parts, expected):
 
 
 def test_language_of_the_kept_text():
-    german = "Tee ist ein heißes Getränk, das man aus den Blättern des Teestrauchs macht und überall gern trinkt. Er wird heiß getrunken."
+    german = "Tee ist ein heißes Getränk, das man aus den Blättern des Teestrauchs macht und überall gern trinkt. "
+    german += "Er wird heiß getrunken."
     page = read_document(
-        f"<p>{german}<p>{'Tea is a drink that people make from the leaves of the tea bush, and they like it very much. ' * 3}",
+        f"<p>{german}<p>{'Tea is a drink that people make from leaves, and they like it very much. ' * 4}",
         BLOCKS,
     )
     assert detect_language(CleanPage(page, (Label.PARAGRAPH, Label.OTHER)), "fr") == "de"

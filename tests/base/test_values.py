@@ -109,7 +109,7 @@ def test_ranges_without_an_upper_end():
     for value in (0.99, -inf, True):
         with pytest.raises(ConfigError, match=f"m: x={value}: expected a number from 1 or more"):
             check_range("m", 1, x=value)
-    with pytest.raises(ConfigError, match="m: x=3.5: expected a number from 1 to 2.5"):
+    with pytest.raises(ConfigError, match=r"m: x=3.5: expected a number from 1 to 2.5"):
         check_range("m", 1, 2.5, x=3.5)
     with pytest.raises(ConfigError, match="m: x=0: expected a whole number, 1 or more"):
         check_count("m", 1, y=1, x=0)
@@ -487,7 +487,7 @@ def test_characters_that_xml_does_not_allow(char):
 def test_weights_are_at_most_a_million(value):
     assert checked(np.array([value]), np.float32, "weights").dtype == np.float32
     for wrong in (value * 1.001, np.nan, np.inf):
-        with pytest.raises(ValueError, match="its weights are not all numbers from -1e.06 to 1e.06"):
+        with pytest.raises(ValueError, match=r"its weights are not all numbers from -1e.06 to 1e.06"):
             checked(np.array([wrong]), np.float32, "weights")
 
 

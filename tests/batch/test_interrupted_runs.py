@@ -122,7 +122,8 @@ def test_message_of_an_interrupted_run(place, monkeypatch):
     lines = stream.getvalue().splitlines()
     assert lines[0].startswith("clean: reading ")
     assert lines[1:] == [
-        "clean: stopped: 4 pages are written to out, and 2 finished pages kept in out/.segments; run the same command to resume"
+        "clean: stopped: 4 pages are written to out, and 2 finished pages kept in out/.segments; "
+        "run the same command to resume"
     ]
     (*_, last) = (place / "out" / ".runs").read_text().splitlines()
     assert json.loads(last)["pages"] == 4  # progress is reported at the end of a stretch
@@ -196,7 +197,7 @@ def test_stream_of_pages(place):
             lambda record, outcome: found.append((record.origin.position, str(outcome.status))),
             guarded=False,
         )
-        found.append(({name: summary[name] for name in ("pages", "kept", "empty", "replica")}))
+        found.append({name: summary[name] for name in ("pages", "kept", "empty", "replica")})
     kept = [(n, "empty" if n == 6 else "kept") for n in range(11)]
     assert found[:12] == [*kept, {"pages": 11, "kept": 10, "empty": 1, "replica": 0}]
     replicas = [(n, "replica" if n in {4, 9} else status) for n, status in kept]
@@ -204,9 +205,9 @@ def test_stream_of_pages(place):
 
 
 def test_nothing_to_read(place):
-    with pytest.raises(DataError, match="nothing.jsonl: cannot be read: No such file or directory"):
+    with pytest.raises(DataError, match=r"nothing.jsonl: cannot be read: No such file or directory"):
         run(inputs=("nothing.jsonl",))
-    with pytest.raises(OutputError, match="a.jsonl: this is a file; give a directory for many pages"):
+    with pytest.raises(OutputError, match=r"a.jsonl: this is a file; give a directory for many pages"):
         run(out="a.jsonl")
     assert not (place / "out").exists()
 

@@ -589,8 +589,9 @@ def test_segments_are_in_order_whatever_the_order_of_work(tmp_path, jobs, choose
 
 def test_work_begins_with_a_stretch_and_leaves_out_unwanted_ones(tmp_path):
     done, lengths = [], [2, 3, 1]
-    flow = Flow(Pool(1, min), (Group(n, (), 16) for n in range(3)), tmp_path, ".log", Progress(io.StringIO(), quiet=True),
-                Stretch(1, 1), stretch_function(lengths, done))  # fmt: skip
+    groups, progress = (Group(n, (), 16) for n in range(3)), Progress(io.StringIO(), quiet=True)
+    function = stretch_function(lengths, done)
+    flow = Flow(Pool(1, min), groups, tmp_path, ".log", progress, Stretch(1, 1), function)
     flow.wants = lambda stretch: stretch.group == 2 or stretch.number == 1
     assert [segment.stretch[:2] for segment in flow.segments()] == [(1, 1), (2, 0)]
     assert done == [(1, 1), (1, 2), (2, 0)]

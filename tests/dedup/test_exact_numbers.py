@@ -135,7 +135,7 @@ def test_replicas_have_enough_particular_words(count, same_site, expected):
 @pytest.mark.parametrize(("shared", "rest", "expected"), [(2, 0, True), (1, 0, False), (1, 9, True), (1, 8, False)])
 def test_replicas_keep_half_of_the_words_or_have_the_same_page(shared, rest, expected):
     one = [[], [1, 2, 3, 4], range(100, 110)]
-    other = [[], [1, 2, 3, 4][:shared] + [7], [*[1, 2, 3, 4][shared:], *range(100, 100 + rest)]]
+    other = [[], [*[1, 2, 3, 4][:shared], 7], [*[1, 2, 3, 4][shared:], *range(100, 100 + rest)]]
     assert is_replica(one, other) is expected
     assert is_replica(other, one) is expected
 

@@ -40,11 +40,13 @@ def drawn_tree(element, judgement, depth=0):
 
 
 BODIES = [
-    "<div class='a7 b' id=x role=main>one<p>two</p>three<img src=a.gif></div><ul><li>four<li><a href=/x?y#z>five</a></ul>",
+    "<div class='a7 b' id=x role=main>one<p>two</p>three<img src=a.gif></div>"
+    "<ul><li>four<li><a href=/x?y#z>five</a></ul>",
     "<div class='b a8' id=x role=main>one<p>2</p>three<img src=b.gif></div><ul><li>six<li><a href=/x>five</a></ul><hr>",
     "<div class='a b c' id=x role=main>one<p align=left>2</p></div><table width=5 bgcolor=red><td>x<br>y</table>tail",
     "text<div class=q><img src=a.gif><span>in<b>ner</b></span></div><p></p><h1>Five five</h1><h1>six</h1>",
-    "<div><div><div>deep</div></div>beside</div><p color=red size=2>p<p border=1 face=x>q<td valign=top height=2 background=u>r",
+    "<div><div><div>deep</div></div>beside</div><p color=red size=2>p<p border=1 face=x>q"
+    "<td valign=top height=2 background=u>r",
 ]
 
 
@@ -130,7 +132,7 @@ def test_folds_and_samples_are_those_of_every_version():
     groups = [f"site{chance.randrange(12)}" for _ in range(60)]
     labels = [chance.choice(["tea", "pot", "cup"]) for _ in groups]
     check("sites", "folds", {
-        **{f"{folds} folds": "".join(map(str, make_folds(groups, folds, seed))) for folds, seed in ((2, 1), (4, 1), (5, 7))},
+        **{f"{n} folds": "".join(map(str, make_folds(groups, n, seed))) for n, seed in ((2, 1), (4, 1), (5, 7))},
         **{f"{folds} labelled": "".join(map(str, make_folds(groups, folds, 1, labels))) for folds in (2, 3)},
         "sample": " ".join(map(str, draw_sample(range(50), 12))),
         "other sample": " ".join(map(str, draw_sample(range(50), 5, random.Random(3)))),
@@ -264,7 +266,7 @@ def test_words_of_a_saved_tree_are_within_limits(saved, total, logs, is_valid):
     if is_valid:
         assert load_tree(saved).page_count == 3
     else:
-        with pytest.raises(ModelError, match="damaged .ValueError."):
+        with pytest.raises(ModelError, match=r"damaged .ValueError."):
             load_tree(saved)
 
 
@@ -279,7 +281,7 @@ def test_saved_tree_is_json_with_the_names_of_every_version(saved):
     assert is_tree(saved)
     saved.write_bytes(b"\x1f\x8c")
     assert not is_tree(saved)
-    with pytest.raises(ConfigError, match="styles must be one of modern, paper, not 'moden' .did you mean 'modern'"):
+    with pytest.raises(ConfigError, match=r"styles must be one of modern, paper, not 'moden' .did you mean 'modern'"):
         StyleTree("moden")
 
 
