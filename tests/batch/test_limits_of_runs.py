@@ -47,7 +47,7 @@ from victorpy.batch.local.logs import (
 )
 from victorpy.batch.local.pool import Here, Task, Workers, set_deadline
 from victorpy.batch.local.progress import Progress
-from victorpy.batch.local.run import failed_path, run_plan, run_settings
+from victorpy.batch.local.run import failed_path, run_plan, run_settings, stretch_size
 from victorpy.batch.local.stretches import is_in_part
 from victorpy.batch.outcome import Counts, Outcome, Tally, clean_record, failure, row, stored_outcome
 from victorpy.batch.plan import Dedup, Filters, Limits, Plan
@@ -64,8 +64,8 @@ from victorpy.batch.record import (
 )
 from victorpy.batch.sinks import as_line, sink_name
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
-from victorpy.batch.store import other_settings, read_head, split_label, summarise
-from victorpy.errors import DataError, VictorError
+from victorpy.batch.store import merge_splits, other_settings, read_head, split_label, summarise
+from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.methods import Method
 
 # Defaults.
@@ -809,3 +809,82 @@ def test_lists_of_failures_of_retries(tmp_path):
     assert failed_path(plan, tmp_path).name == "retry-2-failed.jsonl"
     (tmp_path / "retry-2-manifest.jsonl").write_text(json.dumps({"settings": run_settings(plan)}))
     assert failed_path(plan, tmp_path).name == "retry-2-failed.jsonl"
+
+
+def test_parts_have_a_whole_number_of_stretches():
+    sizes = {1: 1, 7: 7, 8: 8, 9: 9, 15: 15, 16: 16, 17: 16, 18: 9, 19: 9, 20: 10, 23: 11, 26: 13, 1_000: 10, 1_001: 13}
+    assert {most: stretch_size(most) for most in sizes} == sizes
+
+
+def test_parts_that_are_missing_are_not_merged(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"html": "<p>Tea"}\n' * 40)
+    out = tmp_path / "out.jsonl"
+    for number in (1, 2):
+        plan = Plan((str(tmp_path / "x.jsonl"),), out, "jsonl", method=Method("everything"), part=(number, 2))
+        run_plan(plan, io.StringIO(), guarded=False)
+    part = min(out.glob("split-1*part-*"))
+    part.rename(tmp_path / "moved")
+    with pytest.raises(OutputError, match=f"{part.name}: this file is missing"):
+        merge_splits(out)
+    (tmp_path / "moved").rename(part)
+    summary = merge_splits(out)
+    assert (summary["pages"], len(summary["runs"])) == (40, 2)
+    assert sorted(path.name for path in out.iterdir() if "part" not in path.name) == [
+        ".inputs",
+        ".runs",
+        "failed.jsonl",
+        "manifest.jsonl",
+    ]
+
+
+def test_progress_and_times_of_a_stream(tmp_path, monkeypatch):
+    read = []
+    advance = Progress.advance
+    monkeypatch.setattr(Progress, "advance", lambda self, *counts: read.append(counts) or advance(self, *counts))
+    (tmp_path / "x.jsonl").write_text('{"html": "<p>Tea"}\n' * 3)
+    summary = run_plan(Plan((str(tmp_path / "x.jsonl"),), method=Method("everything")), io.StringIO(), guarded=False)
+    assert [size for _, size, _ in read] == [6, 6, 6]
+    assert sum(number for *_, number in read) == (tmp_path / "x.jsonl").stat().st_size
+    assert 0 < summary["cpu-now"] <= time.process_time() + 0.5
+    assert summary["cpu"] == summary["cpu-now"]
+    assert 0 <= summary["seconds-now"] < 60
+
+
+def test_rows_of_tables(tmp_path):
+    pytest.importorskip("pyarrow")
+    import pyarrow
+    import pyarrow.parquet
+
+    path = tmp_path / "x.parquet"
+    columns = {"html": [f"<p>{n}" for n in range(5)], "url": ["http://a/b"] * 5, "content_type": ["text/html"] * 5}
+    pyarrow.parquet.write_table(pyarrow.table(columns), path, row_group_size=2)
+    for start in range(6):
+        records = list(SOURCES.get(".parquet").read(path, ReadOptions(), start, 0))
+        assert [record.origin.position for record in records] == list(range(start, 5))
+        assert [record.payload for record in records] == [f"<p>{n}".encode() for n in range(start, 5)]
+        assert {(record.url, record.content_type, record.is_text) for record in records} <= {
+            ("http://a/b", "text/html", True)
+        }
+    cuts = [
+        SOURCES.get(".parquet").cut(path, ReadOptions(), start, rows)
+        for start, rows in ((0, 1), (0, 2), (0, 3), (2, 2), (2, 3), (4, 1))
+    ]
+    assert cuts == [2, 2, 4, 4, None, None]
+    with pytest.raises(DataError, match="no column 'page'"):
+        list(SOURCES.get(".parquet").read(path, ReadOptions("page"), 0, 0))
+
+
+def test_fields_of_rows(tmp_path):
+    path = tmp_path / "x.jsonl"
+    fields = {"page": "<p>ä", "link": "http://a/b", "content_type": "text/html; charset=x"}
+    path.write_text(f"{json.dumps(fields)}\n\n[]\n")
+    options = ReadOptions("page", "link")
+    first, second = SOURCES.get(".jsonl").read(path, options, 0, 0)
+    assert (first.name, first.url, first.content_type, first.is_text) == (
+        "http://a/b",
+        "http://a/b",
+        "text/html; charset=x",
+        True,
+    )
+    assert (first.payload, first.place, first.reached) == ("<p>ä".encode(), Path("a/b.html"), path.stat().st_size)
+    assert second.problem == Problem(Kind.READ, "there is no page in the field 'page'; the row has these fields: none")
