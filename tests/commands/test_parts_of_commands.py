@@ -68,12 +68,14 @@ RETRY = {
         ({"read": ReadOptions("h", "u", most_bytes=2_500_000)}, {"html_field": "h", "url_field": "u", "max_size": 2.5}),
         ({"by_site": True, "site_key": "host", "sample": 7}, {"by_site": True, "site_key": "host", "sample": 7}),
         ({"learned": True, "learned_from": ("s", "a.anno")}, {"site": "s", "labelled": ["a.anno"], "sample": 500}),
-        ({"method": Method(model="default", favor="recall")}, {"method": None, "model": "default", "favor": "recall", "param": []}),
+        ({"method": Method(model="default", favor="recall")},
+         {"method": None, "model": "default", "favor": "recall", "param": []}),
         ({"filters": Filters(5, 0.5, ("en",))}, {"min_words": 5, "min_confidence": 0.5, "language": ["en"]}),
         ({"filters": Filters(5)}, {"min_words": 5}),
         ({"parts": Parts.of("comments", "links")}, {"include": ["comments"], "exclude": ["links"]}),
         ({"dedup": Dedup("fingerprint", ("interval=2",), "longest", True)},
-         {"dedup": "fingerprint", "keep": "longest", "drop_replicas": True, "dedup_param": ["percentage=0.4", "interval=2"]}),
+         {"dedup": "fingerprint", "keep": "longest", "drop_replicas": True,
+          "dedup_param": ["percentage=0.4", "interval=2"]}),
     ],
 )  # fmt: skip
 def test_a_retry_has_the_options_of_the_run(change, defaults):
@@ -207,7 +209,8 @@ def test_card_of_a_model(tmp_path):
     )
     assert found == {
         **general, "model": "tea (2.5 MB, digest 0123456789ab)", "trained": "2026, with victorpy 0.1", "data": "a, b",
-        "word F1": "0.988 on unseen pages (cross-validation)", "general": "word F1 on general pages 0.500 before, 0.600 after",
+        "word F1": "0.988 on unseen pages (cross-validation)",
+        "general": "word F1 on general pages 0.500 before, 0.600 after",
         "code": "contains Python code, which runs only with --allow-code: b.py",
     }  # fmt: skip
     parent = {"digest": "fedcba9876543210", "training": {"pages": 5_000}}
