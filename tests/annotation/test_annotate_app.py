@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+import urwid
 from support.annotation import (
     CONFIG,
     CUPS,
@@ -31,6 +32,7 @@ from victorpy.annotation.store import READ_ONLY, is_locked, lock_of
 from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import GROUPS, Keys
+from victorpy.annotation.tui.screen import _Screen, _Surface, canvas_of
 from victorpy.annotation.tui.side_panes import FactsPane, join_panes
 from victorpy.annotation.tui.text import RIGHT_TO_LEFT, text_of, visible, wrap, wrap_after
 from victorpy.errors import ConfigError, DataError
@@ -626,7 +628,6 @@ def test_text_from_right_to_left(char):
 
 
 def urwid_width(char):
-    import urwid
 
     return urwid.calc_width(char, 0, 1)
 
@@ -783,3 +784,61 @@ def test_model_of_the_tool(tmp_path):
     assert (len(prediction.labels), prediction.model) == (8, predictor.identity)
     content = predictor.cleaner.labeller.label(document).content
     assert predictor.uncertainty(document) == mean_entropy(document, content)
+
+
+# The terminal.
+
+
+@pytest.mark.parametrize(
+    ("variables", "colours"),
+    [
+        ({"TERM": "xterm-256color"}, 256),
+        ({"TERM": "xterm"}, 16),
+        ({}, 16),
+        ({"TERM": "xterm", "COLORTERM": "truecolor"}, 256),
+        ({"TERM": "xterm", "COLORTERM": "24bit"}, 256),
+        ({"TERM": "xterm", "COLORTERM": "yes"}, 16),
+        ({"TERM": "xterm-256color", "NO_COLOR": "1"}, 1),
+    ],
+)
+def test_colours_of_terminals(monkeypatch, variables, colours):
+    for name in ("TERM", "COLORTERM", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+        if name in variables:
+            monkeypatch.setenv(name, variables[name])
+    assert _Screen().colors == colours
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"), [((0, 0), (90, 33)), ((70, 0), (90, 33)), ((0, 20), (90, 33)), ((1, 1), (1, 1))]
+)
+def test_terminals_without_a_size(monkeypatch, size, expected):
+    monkeypatch.setattr(urwid.display.raw.Screen, "get_cols_rows", lambda screen: size)
+    monkeypatch.setenv("COLUMNS", "90")
+    monkeypatch.setenv("LINES", "33")
+    screen = _Screen()
+    assert screen.get_cols_rows() == expected
+    if expected != size:
+        assert screen.maxrow == 33
+
+
+def test_keys_and_clicks_reach_the_program(app):
+    surface = _Surface(app)
+    assert (surface.selectable(), surface.sizing()) == (True, {urwid.BOX})
+    assert surface.keypress((100, 30), "j") is None
+    assert app.view.session.cursor == 1
+    app.key("H")
+    surface.render((100, 30))
+    assert surface.mouse_event((100, 30), "mouse press", 1, 20, 1, True) is True
+    assert app.view.session.cursor == 0
+    app.key("g")
+    canvas = surface.render((100, 30))
+    assert (canvas.cols(), canvas.rows(), canvas.cursor) == (100, 30, (19, 29))
+    app.key("esc")
+    with pytest.raises(urwid.ExitMainLoop):
+        surface.keypress((100, 30), "q")
+
+
+def test_rows_that_are_too_wide_are_cut():
+    canvas = canvas_of([[("bar", "茶茶"), ("key", "x\ud800y")], []], 6)
+    assert [b"".join(text for *_, text in row) for row in canvas.content()] == ["茶茶x?".encode(), b" " * 6]
