@@ -842,3 +842,22 @@ def test_keys_and_clicks_reach_the_program(app):
 def test_rows_that_are_too_wide_are_cut():
     canvas = canvas_of([[("bar", "茶茶"), ("key", "x\ud800y")], []], 6)
     assert [b"".join(text for *_, text in row) for row in canvas.content()] == ["茶茶x?".encode(), b" " * 6]
+
+
+def test_changes_are_saved_four_tenths_of_a_second_later(place, monkeypatch):
+    opened = opened_at(place)
+    saved = []
+    monkeypatch.setattr(opened, "save", lambda: saved.append(1))
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    opened.session.act(Label.LIST)
+    opened._last_job.result()  # the journal is written
+    for seconds, count in ((0.0, 0), (0.39, 0), (0.41, 1)):
+        now[0] = 100 + seconds
+        opened.tick()
+        assert len(saved) == count
+    assert not opened.is_saved
+    monkeypatch.undo()
+    opened.save()
+    opened.close()
+    assert opened.is_saved

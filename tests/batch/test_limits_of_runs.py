@@ -1,11 +1,13 @@
 """Exact limits and defaults of runs, and the order of work, in this process."""
 
+import gzip
 import io
 import json
 import os
 import signal
 import sys
 import time
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,7 @@ from victorpy.batch.inputs import (
     unread_record,
 )
 from victorpy.batch.local import pool as pool_module
+from victorpy.batch.local import stretches
 from victorpy.batch.local.by_site import bucket_of
 from victorpy.batch.local.flow import Flow
 from victorpy.batch.local.logs import (
@@ -48,7 +51,7 @@ from victorpy.batch.local.logs import (
 from victorpy.batch.local.pool import Here, Task, Workers, set_deadline
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.run import failed_path, run_plan, run_settings, stretch_size
-from victorpy.batch.local.stretches import is_in_part
+from victorpy.batch.local.stretches import Job, is_in_part, run_stretch, start_worker
 from victorpy.batch.outcome import Counts, Outcome, Tally, clean_record, failure, row, stored_outcome
 from victorpy.batch.plan import Dedup, Filters, Limits, Plan
 from victorpy.batch.record import (
@@ -62,7 +65,7 @@ from victorpy.batch.record import (
     page_record,
     size_problem,
 )
-from victorpy.batch.sinks import as_line, sink_name
+from victorpy.batch.sinks import Sink, as_line, make_sink, sink_name
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
 from victorpy.batch.store import merge_splits, other_settings, read_head, split_label, summarise
 from victorpy.errors import DataError, OutputError, VictorError
@@ -888,3 +891,47 @@ def test_fields_of_rows(tmp_path):
     )
     assert (first.payload, first.place, first.reached) == ("<p>ä".encode(), Path("a/b.html"), path.stat().st_size)
     assert second.problem == Problem(Kind.READ, "there is no page in the field 'page'; the row has these fields: none")
+
+
+@pytest.mark.parametrize(("more", "parts"), [(0, 3), (1, 2)])
+def test_parts_end_at_the_size_of_their_rows(tmp_path, monkeypatch, more, parts):
+    """A stretch has 16 rows of 700 characters and a text of four characters."""
+    monkeypatch.setattr(Sink, "shard_bytes", 16 * 704 + more)
+    (tmp_path / "x.jsonl").write_text('{"html": "<p>Tea"}\n' * 48)
+    plan = Plan((str(tmp_path / "x.jsonl"),), tmp_path / "out", "jsonl", method=Method("everything"))
+    run_plan(plan, io.StringIO(), guarded=False)
+    lengths = [path.read_bytes().count(b"\n") for path in sorted((tmp_path / "out").glob("part-*"))]
+    assert lengths == ([16, 16, 16] if parts == 3 else [32, 16])
+
+
+def test_progress_of_a_stretch_is_reported_five_times_a_second(tmp_path, monkeypatch):
+    (tmp_path / "x.jsonl").write_text('{"html": "<p>Tea"}\n' * 4)
+    plan = Plan((str(tmp_path / "x.jsonl"),), tmp_path / "out", "jsonl", method=Method("everything"))
+    start_worker(plan, None, is_guarded=False)
+    (group,) = group_files(find_files(plan.inputs), 16)
+    for step, reports in ((0.25, 5), (0.15, 3)):
+        events, now = [], count(0, step)
+        with monkeypatch.context() as patch:
+            patch.setattr(stretches.time, "monotonic", lambda now=now: next(now))
+            run_stretch(Job(Stretch(int(100 * step)), group, tmp_path), events.append)
+        assert sum(event[0] == "progress" for event in events) == reports
+
+
+def test_compressed_lines_have_the_level_of_every_version(tmp_path):
+    outcome = Outcome(Status.KEPT, " ".join(f"{n * n % 97} {n % 13} tea" for n in range(3_000)))
+    record = Record("a", Path("a"))
+    line = as_line(row(record, outcome))
+    for kind in ("jsonl", "jsonl.gz"):
+        sink = make_sink(Plan(output=tmp_path, to=kind))
+        sink.write(tmp_path / "piece", [(record, outcome)])
+        sink.join(tmp_path / "part", [tmp_path / "piece", tmp_path / "piece"])
+        expected = io.BytesIO()
+        with gzip.GzipFile("", "wb", 4, expected, mtime=0) as file:
+            file.write(line)
+        once = line if kind == "jsonl" else expected.getvalue()
+        assert (tmp_path / "part").read_bytes() == once * 2
+        assert [found["text"] for found in sink.rows(tmp_path / "part")] == [outcome.text] * 2
+
+
+def test_patience_with_workers(workers):
+    assert workers._patience == 305.0
