@@ -861,3 +861,22 @@ def test_changes_are_saved_four_tenths_of_a_second_later(place, monkeypatch):
     opened.save()
     opened.close()
     assert opened.is_saved
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_annotation_that_was_changed_before_the_first_save(place, is_edited):
+    """The journal has no digest of the annotation yet, so the labels are compared with those at its start."""
+    labelled(place, Label.HEADER)
+    place.with_name("tea.anno.journal").unlink()
+    opened = opened_at(place)
+    opened.session.act(Label.LIST)
+    opened._last_job.result()
+    opened.lock.release()  # killed before the annotation was saved
+    if is_edited:
+        place.write_text(place.read_text().replace("header\t", "paragraph\t", 1))
+    again = opened_at(place)
+    shown = [message for message in again.messages if "outside this program" in message]
+    assert bool(shown) is is_edited
+    if is_edited:
+        assert shown == ["1 label changed in tea.anno outside this program; undo restores the old ones"]
+    again.close()

@@ -222,3 +222,15 @@ def test_progress_of_a_resumed_run(place, monkeypatch):
     )
     run()
     assert skipped == [(12, (place / "a.jsonl").stat().st_size)]
+
+
+def test_texts_of_a_folder_are_written_before_their_part(place, monkeypatch):
+    interrupt(monkeypatch, 25)
+    stream = io.StringIO()
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(Plan(("a.jsonl", "b.jsonl"), "out", method=Method("everything")), stream, guarded=False)
+    assert stream.getvalue().splitlines()[-1] == (
+        "clean: stopped: 20 pages are written to out, and 5 finished pages kept in out/.segments; "
+        "run the same command to resume"
+    )
+    assert len(list((place / "out").rglob("*.txt"))) == 18
