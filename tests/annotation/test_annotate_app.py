@@ -32,6 +32,7 @@ from victorpy.annotation.store import READ_ONLY, is_locked, lock_of
 from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import GROUPS, Keys
+from victorpy.annotation.tui.layout import PageLayout
 from victorpy.annotation.tui.screen import _Screen, _Surface, canvas_of
 from victorpy.annotation.tui.side_panes import FactsPane, join_panes
 from victorpy.annotation.tui.text import RIGHT_TO_LEFT, text_of, visible, wrap, wrap_after
@@ -880,3 +881,10 @@ def test_annotation_that_was_changed_before_the_first_save(place, is_edited):
     if is_edited:
         assert shown == ["1 label changed in tea.anno outside this program; undo restores the old ones"]
     again.close()
+
+
+@pytest.mark.parametrize(("length", "lines"), [(40, [range(2)] * 2), (41, [range(1), range(1, 2)])])
+def test_texts_of_up_to_40_columns_share_a_line(length, lines):
+    layout = PageLayout(session_of(f"<p>short<p>{'x' * length}"), 10)
+    layout.prepare(90, pack=True)
+    assert [layout.line_of(number) for number in range(2)] == lines

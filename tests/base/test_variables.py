@@ -165,6 +165,12 @@ def test_family_of_variables() -> None:
     assert repr(config) == "<Config 'a', variables=4>"
 
 
+def test_config_of_a_person_may_run_code(tmp_path: Path) -> None:
+    assert read(tmp_path, "split: block").allow_code
+    assert read_config(tmp_path / "my.conf").digests is None
+    assert not read_config(tmp_path / "my.conf", {"my.conf": ""}, allow_code=False).allow_code
+
+
 def test_files_are_found_beside_the_config_or_in_the_current_directory(tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "deep").mkdir()
     monkeypatch.chdir(tmp_path)

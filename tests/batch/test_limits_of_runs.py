@@ -935,3 +935,12 @@ def test_compressed_lines_have_the_level_of_every_version(tmp_path):
 
 def test_patience_with_workers(workers):
     assert workers._patience == 305.0
+
+
+def test_only_plain_lines_have_offsets(tmp_path):
+    lines = b'{"html": "<p>Tea"}\n' * 3
+    (tmp_path / "x.jsonl").write_bytes(lines)
+    (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress(lines))
+    for name, offsets in (("x.jsonl", [0, 19, 38]), ("x.jsonl.gz", [0, 0, 0])):
+        records = read_file(InputFile(tmp_path / name, Path(name), name), ReadOptions())
+        assert [record.offset for record in records] == offsets
