@@ -85,10 +85,9 @@ def _read(
     decoded = decode(page, content_type)
     uses_styles = config.one("style-sheets", "ignore") == "inline"
     delete = config.get("tag-delete")
-    reads_deleted = metadata or layout or uses_styles
-    unread = () if layout or uses_styles else {*delete} - {"script"} if metadata else delete
-    tree = parse_whole(decoded.page, unread, None if reads_deleted else config.cuts.attributes)
-    if reads_deleted:
+    reads_all = layout or uses_styles
+    tree = parse_whole(decoded.page, *(() if reads_all else (delete, config.cuts.attributes, metadata)))
+    if metadata or reads_all:
         prune(tree, ())
     about = _metadata(tree, url, decoded.page) if metadata else None
     reader = None

@@ -11,7 +11,6 @@ import numpy.typing as npt
 Hashes = npt.NDArray[np.uint64]
 
 MASK = (1 << 64) - 1  # reduces an integer to 64 bits
-_MAX_HASHES = 2_000_000  # bounds memory for any number of pages
 _MAX_PENDING = 500_000
 _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 1 << 64)
@@ -61,9 +60,12 @@ def _powers(base: int, count: int) -> Hashes:
 
 
 class PageCounts:
-    """Count the pages of a site that contain each hash. Adding a page again has no effect."""
+    """Counts the pages of a site that contain each hash. Adding a page again has no effect.
 
-    def __init__(self, most: int = _MAX_HASHES) -> None:
+    Memory is bounded by `most` hashes, however many pages are added.
+    """
+
+    def __init__(self, most: int = 2_000_000) -> None:
         self._most = most
         self._pages: set[int] = set()
         self._hashes = np.zeros(0, dtype=np.uint64)

@@ -184,7 +184,7 @@ class Plan:
         if self.parts != DEFAULT_PARTS:
             identity["parts"] = self.parts.identity()
         if self.filters != NO_FILTERS:
-            identity["filters"] = asdict(self.filters)
+            identity["filters"] = {**asdict(self.filters), "languages": list(self.filters.languages)}  # as in JSON
         if self.by_site:
             identity |= {"site key": self.site_key, "buckets": self.buckets}
         if self.learned:

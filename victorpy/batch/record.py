@@ -190,7 +190,7 @@ def place_of(url: str, origin: Origin) -> Path:
         return Path(f"{Path(origin.source).name}-{origin.position}.html")
     path = "index" if path.strip("/") == "" else path.strip("/") + ("/index" if path.endswith("/") else "")
     path = _DYNAMIC.sub("", path) + (f"-{query}" if query else "")
-    return Path(host, f"{path}.html".lstrip("/"))
+    return Path(host, f"{path}.html")
 
 
 def broken_record(origin: Origin, kind: Kind, words: str, reached: int = 0, name: str = "") -> Record:

@@ -2,12 +2,14 @@
 
 Each module here has a twin in Python. The twin is the specification, and is used if the core is not built:
 
-    split.pyx      page/split.py: walks a parsed page and cuts it into blocks scan.pyx       page/parse.py and
-    decode.py: checks a page before parsing, and skips unused parts columns.pyx    columns/: fills the arrays that
-    features are computed from features.pyx   features/: features that only copy or divide columns, and their codes for
-    the CRF trees.pyx      model/evidence/: inputs, forests, the lexicon and the context of blocks net.pyx
-    model/evidence/net.py: the net beside the forests crf.pyx        model/crf/tables.py: the scores of blocks and
-    forward-backward text.pyx       outputs/text.py: the text outside data tables
+    split.pyx      page/split.py: walks a parsed page and cuts it into blocks; marked elements for description/metadata/
+    scan.pyx       page/parse.py and decode.py: checks a page before parsing, and skips what nobody reads
+    columns.pyx    columns/: fills the arrays that features are computed from
+    features.pyx   features/: features that only pick or divide columns, and their codes for the CRF
+    trees.pyx      model/evidence/: inputs, forests, the lexicon and the context of blocks
+    net.pyx        model/evidence/net.py: the net beside the forests
+    crf.pyx        model/crf/tables.py: the scores of blocks and forward-backward
+    text.pyx       outputs/text.py: the text outside data tables
 
 Tests check that both twins give the same results. Set VICTOR_ENGINE=python to run without the core.
 docs/guides/native.md explains how to build and extend it.

@@ -212,7 +212,7 @@ def mathml_to_tex(node: etree._Element, depth: int = 0) -> str:
         case "msub" | "msup" | "msubsup" | "mmultiscripts", [base, *scripts]:
             marks = "^" if tag == "msup" else "_^"
             return _group(base) + _scripts(marks, scripts)
-        case "munder" | "mover" | "munderover", [base, *limits]:
+        case "munder" | "mover" | "munderover", [base, *limits] if limits:
             if _OPERATORS_WITH_LIMITS.search(base) or tag == "munderover":
                 return base + _scripts("^" if tag == "mover" else "_^", limits)
             accent = _ACCENTS.get(_text(node[-1]).strip())

@@ -74,6 +74,9 @@ _CLEANEVAL_WRAPPER = re.compile(rb"\s*<text\b(?=[^>]*+>)(?P<attributes>[^>]*\bid
 _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 
 
+METADATA_ATTRIBUTES = ("class", "rel", "itemprop", "data-testid")
+"""Attributes whose values name authors and dates."""
+
 Survey = tuple[bytes, bool, bool, bool, int, tuple[bool, ...] | None]
 
 
@@ -96,11 +99,13 @@ def parse(page: str | bytes, delete: Collection[str] = ()) -> Tree:
     return prune(parse_whole(page, delete), delete)
 
 
-def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset[str] | None = None) -> Tree:
+def parse_whole(
+    page: str | bytes, unread: Collection[str] = (), read: frozenset[str] | None = None, metadata: bool = False
+) -> Tree:
     """Parse a page's text, or its bytes in UTF-8, including the elements that pruning removes.
 
-    For speed, elements named in `unread` may be empty in the tree. Attributes that begin with ``data-`` may be missing
-    unless they are listed in `read`.
+    For speed, elements named in `unread` may be empty in the tree or missing, and so may attributes that begin with
+    ``data-`` and are not in `read`. With `metadata`, the tree still contains what the functions for metadata read.
     """
     utf8 = page if isinstance(page, bytes) else page.encode()
     wrapper = {}  # attributes of the <text> element that CleanEval puts around a page
@@ -108,12 +113,12 @@ def parse_whole(page: str | bytes, unread: Collection[str] = (), read: frozenset
     if wrapper_tag:
         for name, double, single, bare in _ATTRIBUTE.findall(wrapper_tag["attributes"].decode()):
             wrapper[name.lower()] = html.unescape(double or single or bare)
-    root, losses, rare = _parse_without_loss(utf8, unread, read)
+    root, losses, rare = _parse_without_loss(utf8, unread, read, metadata)
     title = next(_each(root, "title"), None)
     if title is not None and "<" in (title.text or "") and b"</title" not in utf8.lower():
         # The title has no end tag, so the parser treated the whole page as a title. End it before the next tag.
         utf8 = _OPEN_TITLE.sub(rb"\g<0></title>", utf8, count=1)
-        root, losses, rare = _parse_without_loss(utf8, unread, read)
+        root, losses, rare = _parse_without_loss(utf8, unread, read, metadata)
         title = next(_each(root, "title"), None)
     if root is None:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
@@ -180,11 +185,13 @@ def prune(tree: Tree, delete: Iterable[str]) -> Tree:
 
 
 def _parse_without_loss(
-    utf8: bytes, unread: Collection[str], read: frozenset[str] | None
+    utf8: bytes, unread: Collection[str], read: frozenset[str] | None, metadata: bool
 ) -> tuple[etree._Element | None, tuple[str, ...], tuple[bool, ...]]:
     """Parse without losing text, or describe what was lost. Also return which rare tags the page may contain."""
     losses = []
-    read_part, may_have_flood, may_have_script_end, may_have_reference, tags, rare = _survey(utf8, unread, read)
+    read_part, may_have_flood, may_have_script_end, may_have_reference, tags, rare = _survey(
+        utf8, unread, read, metadata
+    )
     changed = utf8
     if may_have_flood and _may_have_attribute_flood(text := utf8.decode()):
         text, dropped = _drop_attribute_floods(text)
@@ -205,7 +212,7 @@ def _parse_without_loss(
             losses.append(f"the page has too many tags: those after the first {most:,} were dropped; no text was lost")
             changed = shorter
     if changed is not utf8:
-        read_part, *_, rare = _survey(changed, unread, read)
+        read_part, *_, rare = _survey(changed, unread, read, metadata)
     root, error = _lxml_tree(read_part)
     if error:
         root, error = _lxml_tree(_flatten(changed.decode()).encode())
@@ -214,7 +221,7 @@ def _parse_without_loss(
     return root, tuple(losses), rare or (_native.rare_tags if _native else _rare_tags)(read_part)
 
 
-def _survey(utf8: bytes, unread: Collection[str], read: frozenset[str] | None) -> Survey:
+def _survey(utf8: bytes, unread: Collection[str], read: frozenset[str] | None, metadata: bool = False) -> Survey:
     """Return the page without unused markup, if possible, and the results of quick checks.
 
     The checks: whether the page may have tags with too many attributes, script ends in strings, and references to
@@ -224,16 +231,17 @@ def _survey(utf8: bytes, unread: Collection[str], read: frozenset[str] | None) -
         return utf8, True, True, True, utf8.count(b"<"), None
     skipped = [tag in unread and _CAN_SKIP for tag in ("script", "style", "svg")]
     may_drop = read is not None and _CAN_SKIP
-    may_drop_head = may_drop and "meta" in unread and "link" in unread
-    read_data = _data_attributes(read) if may_drop and read else []
-    survey: Survey = _native.survey(utf8, *skipped, may_drop_head, may_drop, read_data, MOST_ATTRIBUTES)
+    may_drop_head = may_drop and "meta" in unread and "link" in unread and not metadata
+    read_data = _data_attributes(read, metadata) if read else []
+    survey: Survey = _native.survey(utf8, *skipped, may_drop_head, may_drop, read_data, metadata, MOST_ATTRIBUTES)
     return survey
 
 
 @cache
-def _data_attributes(read: frozenset[str]) -> list[bytes]:
+def _data_attributes(read: frozenset[str], metadata: bool) -> list[bytes]:
     """Return the attributes beginning with ``data-`` that are needed later, including those of formulas."""
-    return [name.encode() for name in sorted(read | FORMULA_ATTRIBUTES) if name.startswith("data-")]
+    names = read | FORMULA_ATTRIBUTES | {*(METADATA_ATTRIBUTES if metadata else ())}
+    return [name.encode() for name in sorted(names) if name.startswith("data-")]
 
 
 def _rare_tags(utf8: bytes) -> tuple[bool, ...]:

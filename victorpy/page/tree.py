@@ -80,7 +80,7 @@ class PageTree:
     def links(self) -> list[int]:
         """Number of links in each element, including the element itself."""
         pairs = zip(self.elements.tag, self.elements.attributes, strict=True)
-        running = [0, *accumulate(tag == "a" and "href" in attributes for tag, attributes in pairs)]
+        running = list(accumulate((tag == "a" and "href" in attributes for tag, attributes in pairs), initial=0))
         return [running[stop] - running[element] for element, stop in enumerate(self.elements.stop)]
 
     @cached_property

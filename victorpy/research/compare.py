@@ -167,6 +167,10 @@ def compare_methods(
     return compared
 
 
+_has_run = set[str]()
+"""The methods that have cleaned a page in this process."""
+
+
 class MethodAtSite:
     """A method that has learned from a site's pages. If learning fails, cleaning fails on all pages of the site."""
 
@@ -202,6 +206,9 @@ class MethodAtSite:
         """Clean a page. If the method fails, return an empty text and an error."""
         if self.learned.error:
             return Cleaned(error=f"learning the site failed: {self.learned.error}")
+        if self.name not in _has_run:
+            _has_run.add(self.name)
+            _timed(lambda: self._run(gold))  # the first page takes longer, since much is loaded on first use
         output, seconds, error = _timed(lambda: self._run(gold))
         return (output or Cleaned())._replace(seconds=seconds, error=error)
 
@@ -291,6 +298,17 @@ def training_sets(model: str, sets: Sequence[str]) -> list[str]:
     """Return the data sets that a model is known to have been trained on."""
     meta = read_meta(find_model(model))
     return [data for data in sets if was_trained_on(model, meta, data)]
+
+
+def count_training_pages(model: str, pages: Iterable[Document]) -> int:
+    """Return how many of the pages, or copies of them, a model or a parent of it is known to have been trained on."""
+    known: set[str] = set()
+    training = read_meta(find_model(model)).get("training")
+    while isinstance(training, dict):
+        known.update(str(training.get("fingerprints", "")).split())
+        parent = None if training.get("chosen") in CONFIGS else training.get("parent")
+        training = parent.get("training") if isinstance(parent, dict) else None
+    return sum(page_fingerprint(page) in known for page in pages)
 
 
 def was_trained_on(model: str, meta: Mapping[str, Any], data: str, pages: Iterable[str] = ()) -> bool | None:

@@ -322,9 +322,7 @@ class _Run:
                 size = size_before(plan.inputs, store.last[0])
             self.progress.skip(store.counts, size)
         self.progress.start()
-        most = plan.shard_records or sink.shard_records or STRETCH_RECORDS
-        sizes = range(min(most, STRETCH_RECORDS // 2), min(most, STRETCH_RECORDS) + 1)
-        records = max(sizes, key=lambda size: (most - most % size, size))  # round the size of a part to whole stretches
+        records = stretch_size(plan.shard_records or sink.shard_records or STRETCH_RECORDS)
         has_pieces = plan.dedup is None and not isinstance(sink, Folder)
         groups, sites = self.groups(plan, records), None
         if plan.by_site:
@@ -376,6 +374,12 @@ class _Run:
     def summary(self, counts: Counts, runs: list[dict[str, Any]]) -> dict[str, Any]:
         """Return the counts and times of all runs, including this run."""
         return summarise(counts, runs) | (dedup_summary(self.plan.dedup, self.losses) if self.plan.dedup else {})
+
+
+def stretch_size(most: int) -> int:
+    """Return the number of records in a stretch, given that of a part, which has a whole number of stretches."""
+    sizes = range(min(most, STRETCH_RECORDS // 2), min(most, STRETCH_RECORDS) + 1)
+    return max(sizes, key=lambda size: (most - most % size, size))
 
 
 def safe_pages(store: Store) -> int:

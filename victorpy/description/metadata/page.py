@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
+from victorpy import native
 from victorpy.base.words import simple_words
 from victorpy.description.metadata.structured import (
     MOST_ITEMS,
@@ -20,7 +21,9 @@ from victorpy.description.metadata.structured import (
     read_meta_tags,
     read_microdata,
 )
-from victorpy.page.parse import MOST_TITLE, Tree
+from victorpy.page.parse import METADATA_ATTRIBUTES, MOST_TITLE, Tree
+
+_native = native.load("split")
 
 # Matches names of elements whose content is about other pages or the site, or is written by readers.
 _AROUND = re.compile(
@@ -29,7 +32,8 @@ _AROUND = re.compile(
     r"testimonial|review|card|carousel|slider)",
     re.IGNORECASE,
 )
-_MARKS = re.compile("author|byline|username|writer|date|publish|posted|time|meta")
+_MARKS = ("author", "byline", "username", "writer", "date", "publish", "posted", "time", "meta")
+_ONE_OF_MARKS = re.compile("|".join(_MARKS))
 _MICRODATA = etree.XPath("descendant-or-self::*[@itemscope or @itemprop]")
 _COMMENTS = re.compile(
     r"(?<!\S)comments?(?:-?list|[-_](?:area|section|body|content|thread|wrapper))?(?!\S)", re.IGNORECASE
@@ -43,7 +47,7 @@ _MARKUP = re.compile("<|-->")
 _DEEPEST, _MOST_PIECES, _MOST_TEXT = 50, 200, 10_000
 _NO_LINE = frozenset(["script", "style", "noscript", "svg", "template"])
 _NO_TEXT = _NO_LINE | {"button"}
-_NO_HEADLINE = _NO_TEXT | {"title", "option", etree.Comment}
+_NO_HEADLINE = _NO_TEXT | {"title", "option"}
 
 
 class Candidate(NamedTuple):
@@ -152,17 +156,11 @@ class Page:
     @cached_property
     def marked(self) -> list[tuple[etree._Element, str]]:
         """Elements whose names refer to authors or dates, with these names in lower case."""
-        marked = []
-        marks: dict[tuple[str | None, ...], str] = {}  # names in lower case; empty if they do not mark anything
-        for element in self.root.iter("*"):
-            get = element.get
-            values = get("class"), get("rel"), get("itemprop"), get("data-testid")
-            if values not in marks:
-                names = " ".join(filter(None, values)).lower()
-                marks[values] = names if _MARKS.search(names) else ""
-            if marks[values]:
-                marked.append((element, marks[values]))
-        return marked
+        elements = (
+            _native.elements_mentioning(self.root, METADATA_ATTRIBUTES, _MARKS) if _native else self.root.iter("*")
+        )
+        named = [(node, " ".join(filter(None, map(node.get, METADATA_ATTRIBUTES))).lower()) for node in elements]
+        return [(node, names) for node, names in named if _ONE_OF_MARKS.search(names)]
 
     def any_around(self, element: etree._Element, condition: Callable[[etree._Element], bool]) -> bool:
         """Whether an element or one of its ancestors meets a condition. Each element is examined once."""

@@ -239,7 +239,7 @@ def train_net(pages: Sequence[Example], width: int, group: slice) -> Net:
     prepared = [net.prepare(page.matrix).astype(np.float16) for page in pages]
     total = sum(min(len(rows), _LONGEST) for rows in prepared)
     size = min(_BATCH, -(-total // _STEPS))
-    steps = max(_EPOCHS * total // size, 1)
+    steps = _EPOCHS * total // size
     step = 0
     for _ in range(_EPOCHS):
         for batch in _batches(prepared, size, random):
