@@ -1,4 +1,4 @@
-"""Read files within limits, and write them atomically, so that a killed program never leaves half a file."""
+"""Read files within limits, and write them atomically, so that a killed program never leaves an incomplete file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def open_regular(path: Path, most_bytes: int = sys.maxsize) -> BufferedReader:
     """Open a file for reading. Raises OSError if it is not a regular file, or if it is too large."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except ValueError as error:  # NUL in the name
+    except ValueError as error:  # the name contains a NUL character
         raise OSError(errno.EINVAL, str(error), str(path)) from error
     try:
         status = os.fstat(descriptor)
@@ -53,7 +53,7 @@ def read_bounded(path: Path, most_bytes: int) -> bytes:
     """Read a file. Raises OSError if it is not a regular file, or if it is too large."""
     with open_regular(path, most_bytes) as file:
         content = file.read(most_bytes + 1)
-    if len(content) > most_bytes:  # it grew, or the file system does not know its size
+    if len(content) > most_bytes:  # the file has grown, or the file system does not report its size
         raise OSError(errno.EINVAL, f"larger than {most_bytes:,} bytes", str(path))
     return content
 
@@ -75,8 +75,9 @@ def open_output(path: Path, note: Callable[[str], None], mode: Literal["w", "a"]
 def write_atomically(path: Path, content: bytes, durable: bool = False, alone: bool = False) -> None:
     """Replace a file in one step, so that readers see either the old or the new content.
 
-    With `durable` the file survives a power failure as soon as this returns. Pass `alone` if only one program writes
-    the file. The temporary file then has a fixed name, so that a run after a kill overwrites it.
+    With `durable`, the file survives a power failure as soon as this function returns. Pass `alone` if only one program
+    writes the file. The temporary file then has a fixed name, so that the next run overwrites what a killed run has
+    left.
     """
     temporary = path.with_name(f".{_stem(path)}.tmp") if alone else temporary_of(path)
     mode = path.stat().st_mode & 0o777 if path.exists() else None
@@ -133,7 +134,7 @@ def keep_copy(path: Path, mark: str) -> Path:
     place = _free_name(path, mark)
     try:
         place.hardlink_to(path)
-    except OSError:  # not every file system has links
+    except OSError:  # some file systems have no hard links
         import shutil
 
         shutil.copy2(path, place)

@@ -70,7 +70,7 @@ def run(arguments: Arguments) -> int:
         app.show_page(open_page(page, anno, config, predictor, arguments.read_only))
     if note:
         app.say(note[0].upper() + note[1:], also=True)
-        arguments.say(note)  # to be read after the program has ended
+        arguments.say(note)  # visible after the full-screen program has ended
     received_signal = show(app)
     for failure in app.failures:
         arguments.say(str(failure))

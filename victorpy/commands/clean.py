@@ -49,9 +49,9 @@ from victorpy.methods import Method
 from victorpy.outputs import Output, find_output
 from victorpy.sites.grouping import SAMPLE
 
-COMPRESSED = {".gz", ".zst", ".bz2", ".xz", ".zip"}  # suffixes that texts must not have: they are not compressed
-DOCUMENTS = {".doc", ".docx", ".odt", ".pdf", ".rtf", ".epub", ".xlsx"}  # nor these: no format writes such files
-FEW = 50  # maximum number of pages that are cleaned in this process: starting workers would take longer
+COMPRESSED = {".gz", ".zst", ".bz2", ".xz", ".zip"}  # refused endings for texts, which are not compressed
+DOCUMENTS = {".doc", ".docx", ".odt", ".pdf", ".rtf", ".epub", ".xlsx"}  # endings that no format writes
+FEW = 50  # maximum number of pages that are cleaned in this process, because starting workers takes longer
 
 BATCH_OPTIONS = (
     *("jobs", "to", "timeout", "memory", "max_size", "shard_records", "html_field", "url_field", "check_digests"),
@@ -121,7 +121,7 @@ def run(arguments: Arguments) -> int:
 
 
 def _check_options(arguments: Arguments, inputs: Sequence[str]) -> None:
-    """Raise if a value is wrong, or if options cannot be combined."""
+    """Raise an error if a value is wrong, or if options cannot be combined."""
     if arguments.by_site and arguments.labelled:
         raise ConfigError(f"--labelled {arguments.labelled[0]} needs --site DIR; it does not work with --by-site")
     _shared.dedup_of(arguments)
@@ -144,7 +144,7 @@ def _check_options(arguments: Arguments, inputs: Sequence[str]) -> None:
 
 
 def _explain_format(arguments: Arguments, output: Output) -> None:
-    """Say what is written if the user may expect another format."""
+    """Print which format is written if the user may expect another one."""
     target = arguments.output or "-"
     suffix = Path(target).suffix.lower()
     is_read = target != "-" or sys.stdout.isatty()
@@ -169,7 +169,7 @@ def _print_summary(arguments: Arguments, plan: Plan, summary: dict[str, Any]) ->
 
 
 def _suggest_core(arguments: Arguments) -> None:
-    """Say that the native core is missing, once per user: an empty file remembers it."""
+    """Print once per user that the native core is missing. An empty file records that this was done."""
     with suppress(OSError, RuntimeError):  # there is no home directory, or it is not writable, or the file exists
         remembered = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "victor-clean" / "native-hint"
         remembered.parent.mkdir(parents=True, exist_ok=True)
@@ -181,7 +181,7 @@ def _suggest_core(arguments: Arguments) -> None:
 
 
 def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output, seen: Survey | None) -> tuple[Plan, int]:
-    """Return the plan, and the number of pages if this is not a batch run."""
+    """Return the plan, and the number of pages if this is a plain run."""
     method = _shared.method_of(arguments, at_site=bool(arguments.site or arguments.by_site))
     is_plain = seen is not None and seen.sources == 0 and _is_plain(arguments, output)
     if not is_plain and "-" in inputs:
@@ -233,7 +233,7 @@ def _is_plain(arguments: Arguments, output: Output) -> bool:
     is_joined_file = sink_name(target) == "jsonl" == output.suffix.lstrip(".") and not target.endswith("/")
     options = (getattr(arguments, name) for name in BATCH_OPTIONS)
     return not (
-        any(value is not None and value is not False for value in options)  # 0 counts as given and is rejected later
+        any(value is not None and value is not False for value in options)  # 0 counts as given, and is rejected later
         or (sink_name(target) and not is_joined_file)
         or (target != "-" and is_output(Path(target)))
     )
@@ -263,7 +263,7 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
         raise DataError(f"{target}: no format writes {path.suffix} files; choose another name, such as {path.stem}.md")
     if path.suffix.lower() == ".json" and not output.suffix.startswith(".json"):
         raise DataError(f"{target}: {output.name} is not JSON; add --format jsonl, or choose another name")
-    joins_always = is_plain and not output.is_titled and not any(output.around)  # whatever the name
+    joins_always = is_plain and not output.is_titled and not any(output.around)  # regardless of the name
     is_one_file = sink_name(target) is None or sink_name(target) == "jsonl" == output.suffix.lstrip(".")
     if is_one_file and (is_single or (output.joins and (path.suffix or joins_always))):
         return None
@@ -275,7 +275,7 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
 
 
 def _refuse_inputs(target: str | None, plan: Plan) -> None:
-    """Raise if the output would overwrite an input, or if a later run would read it as input."""
+    """Raise an error if the output would overwrite an input, or if a later run would read it as input."""
     if plan.output is None and target not in {None, "-"}:
         path = Path(str(target)).resolve()
         if any(file.path.resolve() == path for file in find_files(plan.inputs)):
@@ -374,7 +374,7 @@ def _keep(stream: TextIO, path: Path, temporary: Path, size: int, after: str) ->
 
 
 def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
-    """Return the cleaner after it has learned from the pages of the site. Most methods learn nothing."""
+    """Return the cleaner after it has learned from the pages of the site, if the method does so."""
     labelled = [Path(name) for name in arguments.labelled]
     if labelled and not cleaner.labeller.tunes:
         raise ConfigError(f"--labelled {labelled[0]}: {_shared.name_of(method)} cannot be tuned by labels")

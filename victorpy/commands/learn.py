@@ -50,13 +50,13 @@ from victorpy.sites.grouping import SITE_KEY, site_of
 from victorpy.sites.style_tree import page_fingerprint
 
 TARGETS = (5, 20, 50, 100)
-"""Numbers of pages to aim for. More pages than these help less and less."""
+"""Numbers of pages that the advice recommends, in steps. Additional pages help less and less."""
 
 LEAST_SHOWN = 0.0005
-"""Smaller differences of word F1 are shown as 0."""
+"""Smaller differences in word F1 are shown as 0."""
 
 FEWEST_DISPUTED = 5
-"""Texts with fewer words may be content on one page and noise on another."""
+"""Shorter texts, in words, are not checked: they may be content on one page and noise on another."""
 
 NONE = "none"  # the value of --from that trains a new model
 
@@ -149,7 +149,7 @@ def _train_new(
 def _adapt(
     arguments: Arguments, model: Model, pages: Sequence[CleanPage], weights: Weights, report: Report
 ) -> tuple[Trained, list[str]]:
-    """Adapt a model, or find out that another choice is better. Return it with the last lines of the summary."""
+    """Adapt a model, unless another candidate is better. Return the model with the last lines of the summary."""
     if arguments.replay < 0:
         raise ConfigError(f"--replay must be 0 or more, not {arguments.replay:g}")
     replay = load_replay(model.meta, arguments.replay) if arguments.replay else None
@@ -263,7 +263,7 @@ def _warn_about(arguments: Arguments, pages: Sequence[CleanPage], weights: Weigh
 
 
 def _disputed_texts(pages: Sequence[CleanPage]) -> list[str]:
-    """Return texts that are always content on one page and never on another page of its site."""
+    """Return texts that are always content on one page of a site and always noise on another."""
     uses: dict[tuple[str, str], set[frozenset[bool]]] = {}
     for page in pages:
         labels: dict[str, set[bool]] = {}

@@ -46,7 +46,7 @@ def render_text(page: CleanPage) -> str:
 
 
 def _native_text(page: CleanPage) -> str | None:
-    """Write a page's segments natively, or return None if that does not work."""
+    """Write a page's segments with the native core. Returns None if that is not possible."""
     count = len(page.labels)
     write = partial(_native.plain_text, page.document.arrays, page.labels, partial(tidy_text, page), _SIGNS, INVISIBLE)
     text: str | None = write(0, count, False)
@@ -97,7 +97,7 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
 
 
 def _texts_in_source(document: Document) -> list[str | None]:
-    """Return the text of each block, but None for ``alt`` texts, whose places are unknown."""
+    """Return the text of each block, or None for ``alt`` texts, whose positions are unknown."""
     images = {number for number, tag in enumerate(document.elements.tag) if tag == "img"}
     return [None if block.element in images else block.text for block in document.each_block()]
 

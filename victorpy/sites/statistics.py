@@ -20,7 +20,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 class SiteStatistics:
-    """Counts what the pages of a site have in common. Pages are added one by one."""
+    """Measures how much the pages of a site have in common. Pages are added one by one."""
 
     def __init__(self, documents: Iterable[Document] = ()) -> None:
         self._tree = StyleTree()

@@ -15,7 +15,7 @@ from victorpy.batch.sources.expanding import expand_gzip
 from victorpy.errors import DataError, missing
 
 _PIECE = 1 << 18
-_ZSTD_BITE = 1 << 8  # a bomb's 256 bytes expand to a few megabytes only
+_ZSTD_BITE = 1 << 8  # in a decompression bomb, 256 bytes expand to at most a few megabytes
 
 _TABLE_ROWS = 1
 """Table rows in memory at a time. A table can repeat a large page a thousand times in a few bytes."""
@@ -58,7 +58,7 @@ def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int
 @source(".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 @source(".jsonl.zst", ".ndjson.zst", needs=("zstandard", "batch"))
 def read_jsonl(path: Path, options: ReadOptions, start: int, offset: int) -> Iterator[Record]:
-    """Read pages from lines. Only a plain file can have an offset, which is the offset of line `start`."""
+    """Read pages from lines. `offset` is the offset of line `start`, for uncompressed files only."""
     most_bytes = 2 * options.most_bytes  # JSON escapes some characters
     lines = _read_lines(path, most_bytes, offset)
     for number, (line, reached, line_offset) in enumerate(lines, start=start if offset else 0):
@@ -89,7 +89,7 @@ def _read_lines(path: Path, most_bytes: int, offset: int) -> Iterator[tuple[byte
         file.seek(offset)
         for piece in chain(_pieces(file, path.name.lower()), [b"\n"]):
             if isinstance(piece, str):
-                pieces, size = [], 0  # the damaged line is incomplete
+                pieces, size = [], 0  # the line at the damage is incomplete
                 yield Problem(Kind.DAMAGED, piece), file.tell(), 0
                 continue
             *line_ends, line_begin = piece.split(b"\n")
@@ -123,7 +123,7 @@ def _pieces(file: BinaryIO, name: str) -> Iterator[bytes | str]:
 
 
 def _expand_zstd(file: BinaryIO, name: str) -> Iterator[bytes | str]:
-    """Expand a file frame by frame. A damaged frame ends the file."""
+    """Expand a file frame by frame. Reading stops at a damaged frame."""
     try:
         import zstandard
     except ImportError as error:
@@ -155,7 +155,7 @@ def next_cut(path: Path, options: ReadOptions, start: int, rows: int) -> int | N
         with pyarrow.parquet.ParquetFile(path) as file:
             check_columns(path, file.schema_arrow.names, options)
             sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
-    except (pyarrow.ArrowException, OSError, ImportError):  # reading the file reports the error
+    except (pyarrow.ArrowException, OSError, ImportError):  # reading the file will report the error
         return None
     return next((end for end in accumulate(sizes[:-1]) if end >= start + rows), None)
 
