@@ -304,15 +304,15 @@ def check_written(option: str, path: Path | None) -> None:
     if path is None:
         return
     try:
-        path = path.resolve()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        directory = path.resolve().parent
+        directory.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if path.exists() and not path.is_file():
             return  # pipes and devices are not replaced
         import tempfile
 
-        with tempfile.TemporaryFile(dir=path.parent):
+        with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
         raise OutputError(f"{option} {path}: cannot be written: {reason_of(error)}") from error
