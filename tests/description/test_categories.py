@@ -21,6 +21,7 @@ from victorpy.description.categories import (
     Settings,
     assign_folds,
     bag_of,
+    check_target,
     chi_squared,
     cross_validate,
     load_categories,
@@ -391,3 +392,67 @@ def test_a_page_that_cannot_be_read_is_left_out(folders, tmp_path):
 @pytest.mark.filterwarnings("error")
 def test_chi_squared_of_a_term_that_all_pages_have_is_zero():
     assert chi_squared(np.array([[4.0, 4.0]]), np.array([4.0, 4.0])).tolist() == [[0.0, 0.0]]
+
+
+BAGS = [{"tea": 1, "cup": 1}, {"tea": 2, "pot": 1}, {"bike": 1, "chain": 1}, {"bike": 2, "wheel": 1}]
+
+
+@pytest.mark.parametrize("folds", [0, 1, 2, 12, 13])
+def test_folds_are_at_least_two_and_at_most_one_per_page(folds):
+    labels = ["tea", "tea", "bikes", "bikes"] * 3
+    validated = cross_validate(BAGS * 3, labels, list("abcdefghijkl"), Settings(k=1), folds)
+    if 2 <= folds <= 12:
+        assert [category for fold in validated for _, category in sorted(fold)].count("tea") == 6
+        return
+    with pytest.raises(DataError, match=f"12 pages allow 2 to 12 folds, not {folds}"):
+        next(validated)
+
+
+def test_terms_must_occur_on_two_pages():
+    terms, idf = select_terms(BAGS, [0, 0, 1, 1], 2, most=9)
+    assert terms == ("bike", "tea")
+    assert idf == pytest.approx(np.log([2, 2]) + 1)
+    assert select_terms(BAGS, [0, 0, 1, 1], 2, most=1)[0] == ("bike",)
+
+
+@pytest.mark.parametrize(
+    ("bags", "labels"), [(BAGS, ["tea"] * 4), ([{"a": 1}, {"b": 1}], ["tea", "bikes"]), ([{}, {}], ["tea", "bikes"])]
+)
+def test_training_needs_two_categories_and_common_terms(bags, labels):
+    with pytest.raises(ModelError, match="at least two categories, and terms that occur on several pages"):
+        train_categories(bags, labels)
+
+
+@pytest.mark.parametrize(
+    ("k", "expected"), [(1, ("tea", 1.0)), (2, ("tea", 1.0)), (4, ("tea", 1.0)), (9, ("tea", 1.0))]
+)
+def test_judgement_is_a_share_of_the_votes(k, expected, monkeypatch):
+    model = train_categories(BAGS, ["tea", "tea", "bikes", "bikes"], Settings(k=k))
+    monkeypatch.setattr("victorpy.description.categories.bag_of", lambda page, weights: page)
+    assert model.judge({"tea": 1}) == pytest.approx(expected)
+    category, share = model.judge({"tea": 3, "bike": 1})
+    assert category == "tea"
+    assert share == pytest.approx({1: 1, 2: 1}.get(k, (1 + np.log(3)) / (2 + np.log(3))), abs=1e-6)
+    assert model.judge({"pot": 1}) == ("", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("names", "is_refused"),
+    [
+        (None, False),
+        ([], False),
+        (["meta.json", "terms.tsv", "arrays.npz"], False),
+        (["meta.json", "terms.tsv"], True),
+        (["x"], True),
+    ],
+)
+def test_only_a_category_model_is_replaced(tmp_path, names, is_refused):
+    if names is not None:
+        (tmp_path / "model").mkdir()
+        for name in names:
+            (tmp_path / "model" / name).write_text("x")
+    if not is_refused:
+        check_target(tmp_path / "model")
+        return
+    with pytest.raises(ModelError, match="is not a category model and would be overwritten"):
+        check_target(tmp_path / "model")

@@ -17,7 +17,7 @@ from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record
 from victorpy.description.metadata import read_metadata
 from victorpy.description.metadata.dates import find_date, read_date
-from victorpy.description.metadata.page import Page
+from victorpy.description.metadata.page import Page, pieces_of, text_of
 from victorpy.description.metadata.structured import DEEPEST, MOST_ITEMS, MOST_THINGS
 from victorpy.description.metadata.title import Site, is_host
 from victorpy.methods import load_method
@@ -340,3 +340,132 @@ def json_ld(content):
 )
 def test_exact_limits(page, field, expected):
     assert getattr(metadata_of(page), field) == expected
+
+
+def typed(things):
+    return json_ld(json.dumps(things))
+
+
+NOTHING, ANN = {"@type": "Person"}, {"@type": "Article", "author": "Ann Lee"}
+DAY = "<time datetime=2024-05-17>then</time>"
+GREEN = "<title>Green tea - All Leaf</title>"
+
+
+@pytest.mark.parametrize(
+    ("page", "field", "expected"),
+    [
+        # Elements near the headline
+        (f"<h1>Tea</h1>{'<i></i>' * 58}<p>17 May 2024</p>", "date", "2024-05-17"),
+        (f"<h1>Tea</h1>{'<i></i>' * 59}<p>17 May 2024</p>", "date", ""),
+        (f"<p>17 May 2024</p>{'<i></i>' * 39}<h1>Tea</h1>", "date", "2024-05-17"),
+        (f"<p>17 May 2024</p>{'<i></i>' * 40}<h1>Tea</h1>", "date", ""),
+        # Levels and pieces of a text
+        (f"<h1>{'<b>' * 50}Tea", "title", "Tea"),
+        (f"<h1>{'<b>' * 51}Tea", "title", ""),
+        (f"<h1>{'<b></b>' * 99}<b><i>Tea</i></b></h1>", "title", "Tea"),
+        (f"<h1>{'<b></b>' * 100}<b><i>Tea</i></b></h1>", "title", ""),
+        (f"<h1><b>{'<i></i>' * 99}<i>Tea</i></b></h1>", "title", "Tea"),
+        (f"<h1><b>{'<i></i>' * 100}<i>Tea</i></b></h1>", "title", ""),
+        (f"<h1>{'x' * 10_001}</h1>", "title", "x" * 10_000),
+        (f"<h1><b></b>{'x' * 10_001}</h1>", "title", "x" * 10_000),
+        ("<h1>Tea<button>Buy</button> pot<script>x</script>¶# § </h1>", "title", "Tea pot"),
+        # Titles that contain the page
+        (f"<title>{'ab ' * 99}c&lt;b</title>", "title", f"{'ab ' * 99}c<b"),
+        (f"<title>{'ab ' * 99}cd&lt;b</title>", "title", f"{'ab ' * 99}cd"),
+        # Things and values of structured data
+        (typed([NOTHING] * 499 + [ANN]), "author", "Ann Lee"),
+        (typed([NOTHING] * 500 + [ANN]), "author", ""),
+        (typed({**ANN, "author": ["admin"] * 99 + ["Ann Lee"]}), "author", "Ann Lee"),
+        (typed({**ANN, "author": ["admin"] * 100 + ["Ann Lee"]}), "author", ""),
+        (f"{ITEM}{'<b itemprop=creator>admin</b>' * 99}<b itemprop=creator>Ann Lee</b></div>", "author", "Ann Lee"),
+        (f"{ITEM}{'<b itemprop=creator>admin</b>' * 100}<b itemprop=creator>Ann Lee</b></div>", "author", ""),
+        (f"{ITEM}<p itemprop=description><i>{'x' * 10_000}</i>y</p></div>", "description", "x" * 10_000 + "y"),
+        (f"{ITEM}<p itemprop=description><i>{'x' * 10_001}</i>y</p></div>", "description", "x" * 10_001),
+        (f"{ITEM}<p itemprop=description>{'<i>x</i>' * 1_002}</p></div>", "description", "x" * 1_001),
+        (typed({"@type": "WebPage", "blogPost": [ANN]}), "author", "Ann Lee"),
+        (typed({"@type": "WebPage", "blogPost": [ANN, ANN]}), "author", ""),
+        (typed({"@type": "FAQPage", "mainEntity": ANN}), "author", ""),
+        (typed({**ANN, "author": [{"name": "Ann Lee"}, {"name": "Otto Vries"}]}), "author", "Ann Lee; Otto Vries"),
+        (typed({"@type": "Question", "author": ["Ann Lee", "Otto Vries"]}), "author", "Ann Lee"),
+        # Names
+        (f"<meta name=author content='{'author | ' * 5}{'admin | ' * 56}Ann Lee'>", "author", "Ann Lee"),
+        (f"<meta name=author content='{'author | ' * 6}{'admin | ' * 55}Ann Lee'>", "author", "Ann Le"),
+        (f"<h1>Tea</h1><p class=byline>By Ann Lee {'x' * 139}</p>", "author", ""),
+        (f"<p class=byline><b>Ann Lee</b><i>{'-' * 143}</i></p>", "author", "Ann Lee"),
+        (f"<p class=byline><b>Ann Lee</b><i>{'-' * 144}</i></p>", "author", ""),
+        ("<meta name=twitter:label2 content=By><meta name=twitter:data2 content='Ann Lee'>", "author", "Ann Lee"),
+        ("<meta name=twitter:label3 content=By><meta name=twitter:data3 content='Ann Lee'>", "author", ""),
+        ("<p class=username>abc</p>", "author", "abc"),
+        ("<p class=username>ab</p>", "author", ""),
+        (f"<p class=username>{'a' * 30}</p>", "author", "a" * 30),
+        (f"<p class=username>{'a' * 31}</p>", "author", ""),
+        # Dates
+        (f"{'<meta name=date content=soon>' * 99}<meta name=date content=2024-05-17>", "date", "2024-05-17"),
+        (f"{'<meta name=date content=soon>' * 100}<meta name=date content=2024-05-17>", "date", ""),
+        (f"<meta name=date content='{'31 February 2020, ' * 4}17 May 2024'>", "date", "2024-05-17"),
+        (f"<meta name=date content='{'31 February 2020, ' * 5}17 May 2024'>", "date", ""),
+        (f"<p>born <b><i>{DAY}", "date", ""),
+        (f"<p>born <u><b><i>{DAY}", "date", "2024-05-17"),
+        (f"<p>born{'-' * 26}{DAY}", "date", ""),
+        (f"<p>born{'-' * 27}{DAY}", "date", "2024-05-17"),
+        (f"<p><i>born{'-' * 26}</i>{DAY}", "date", ""),
+        (f"<p><i>born{'-' * 27}</i>{DAY}", "date", "2024-05-17"),
+        (f"<p><i></i>born{'-' * 26}{DAY}", "date", ""),
+        (f"<p><i></i>born{'-' * 27}{DAY}", "date", "2024-05-17"),
+        (f"<h1>Tea</h1><p>born{'-' * 26}</p><p>17 May 2024</p>", "date", ""),
+        (f"<h1>Tea</h1><p>born{'-' * 27}</p><p>17 May 2024</p>", "date", "2024-05-17"),
+        (f"<p><time datetime=2024-05-17>{'x' * 145} born</time>", "date", ""),
+        (f"<p><time datetime=2024-05-17>{'x' * 146} born</time>", "date", "2024-05-17"),
+        (f"{DAY}<time datetime=2023-01-02>then</time>", "date", "2024-05-17"),
+        ("<h1>Tea</h1><p>Born 3 May 1994</p><p>1994-05-03</p><p>17 May 2024</p>", "date", "2024-05-17"),
+        # Names of the site, and titles
+        (f"{GREEN}{'<meta property=og:site_name content=Other>' * 19}<meta property=og:site_name content='All Leaf'>",
+         "title", "Green tea"),
+        (f"{GREEN}{'<meta property=og:site_name content=Other>' * 20}<meta property=og:site_name content='All Leaf'>",
+         "title", "Green tea - All Leaf"),
+        ("<title>Tea pot</title><h1>Tea by Ann</h1>", "title", "Tea by Ann"),
+        ("<title>Tea pot</title><h1>Tea by Ann Lee</h1>", "title", "Tea pot"),
+        ("<title>Tea pot</title><meta property=og:type content=article><h1>More for you</h1>", "title", "More for you"),
+        ("<title>Tea pot</title><meta property=og:type content=article><h1>More news</h1>", "title", "Tea pot"),
+        ("<title>Hot tea cups - Old Ur</title><b>Hot tea cups</b><b>Old Ur</b>", "title", "Hot tea cups - Old Ur"),
+        ("<title>Hot red tea cups - Old Ur</title><b>Hot red tea cups</b><b>Old Ur</b>", "title", "Hot red tea cups"),
+        ("<title>Tea cups - Kent town</title><b>Tea cups</b>", "title", "Tea cups - Kent town"),
+        ("<title>Hot tea cups - Kent town</title><b>Hot tea cups</b>", "title", "Hot tea cups"),
+    ],
+)  # fmt: skip
+def test_values_at_a_limit(page, field, expected):
+    assert getattr(metadata_of(page), field) == expected
+
+
+@pytest.mark.parametrize(("others", "is_found"), [(59, True), (60, False)])
+def test_headline_is_one_of_the_first_sixty_headings(others, is_found):
+    page = Page(parse_whole(f"<title>Green tea</title>{'<h2>x</h2>' * others}<h2>Green tea</h2>"))
+    assert (page.headline is not None) == is_found
+
+
+def test_text_that_a_page_shows_has_at_most_300_characters():
+    page = Page(parse_whole(f"<b>{'a' * 300}</b><i>{'b' * 301}</i>"))
+    assert page.shows("a" * 300)
+    assert not page.shows("b" * 301)
+
+
+@pytest.mark.parametrize(
+    ("tag", "is_shown"),
+    [
+        *((tag, True) for tag in ("b", "p", "h2", "textarea")),
+        *((tag, False) for tag in ("title", "option", "button", "script", "style", "noscript", "svg", "template")),
+    ],
+)
+def test_text_of_some_elements_is_not_shown(tag, is_shown):
+    page = Page(parse_whole(f"<body><div><{tag}>Green tea</{tag}></div>"))
+    assert page.shows("green tea!") is is_shown
+
+
+@pytest.mark.parametrize(
+    ("tag", "is_text"),
+    [("b", True), ("title", True), ("button", False), ("script", False), ("noscript", False), ("svg", False)],
+)
+def test_texts_of_an_element_are_those_that_a_reader_sees(tag, is_text):
+    (heading,) = parse_whole(f"<h1>Hot <{tag}>green </{tag}>tea</h1>").root.iter("h1")
+    assert pieces_of(heading) == (["Hot", "green", "tea"] if is_text else ["Hot", "tea"])
+    assert text_of(heading) == " ".join(pieces_of(heading))

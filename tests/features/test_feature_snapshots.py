@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from support.engines import without_core
+from support.randompages import batch
 from support.snapshots import ROOT, SAMPLES, SMALL, check, name_of
 
 from victorpy import load_config, read_document
@@ -15,12 +16,14 @@ from victorpy.sites.statistics import SiteStatistics
 
 COURIER = [path for path in SAMPLES if path.stem.startswith("courier")]
 
+SHIPPED = {name for name in FEATURES if "*" not in name}  # before other tests add features of their own
+
 
 def feature_names():
     lines = [line for path in ROOT.glob("templates/*.tpl") for line in path.read_text().splitlines()]
     items = (item for line in lines if line.startswith("%x") for item in expand(line))
     used = {name for item in items for name in re.findall(r"%x\[[-\d]+,([^\]]+)\]", item)}
-    names = used | {name for name in FEATURES if "*" not in name} | {*load_config("cleaneval").get("crf-features")}
+    names = used | SHIPPED | {*load_config("cleaneval").get("crf-features")}
     return sorted(names - {"evidence"})
 
 
@@ -54,3 +57,17 @@ def test_site_features():
         columns = Columns(document, config, statistics.columns(document))
         found = {name: sums(columns, name) for name in feature_names() if name.startswith("site.")}
         check("features", f"{name_of(path)}, site", found, 1e-5)
+
+
+@pytest.mark.parametrize("number", [200, 201])
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_random_pages(number, engine, monkeypatch):
+    if engine == "python":
+        without_core(monkeypatch)
+    config = load_config("default")
+    pages = [Columns(read_document(html, config), config) for html in batch(number, 6).values()]
+    found = {}
+    for name in feature_names():
+        pairs = np.array([sums(page, name) for page in pages])
+        found[name] = [float(f"{total:.7g}") for total in (*pairs.sum(axis=0), *(pairs.T @ range(6)))]
+    check("features", f"random pages {number}", {name: values for name, values in found.items() if any(values)}, 1e-5)

@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from victorpy.columns import Columns
 from victorpy.config import Config, load_config, read_config
 from victorpy.document import Document
 from victorpy.errors import ConfigError, DataError
-from victorpy.features import FEATURES, Feature, find_feature
+from victorpy.features import FEATURES, Feature, check_features, find_feature
 from victorpy.model.encode import Encoder, encode, make_encoders, show_features
 from victorpy.page.parse import VOID
 from victorpy.page.split import Splitter
@@ -548,3 +548,31 @@ def test_blocks_within_tags_however_many_tags_a_page_has(tags: int, default_conf
     columns = page(f"<p>a</p>{others}<h3>Tea</h3><ul><li>hot</ul>", default_config)
     found = {name: [columns.texts[block] for block in np.flatnonzero(columns.within(name))] for name in WITHIN}
     assert found == WITHIN
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"kinds": ("trees",), "evidence": ("trees",)}, ""),
+        ({"kinds": ("trees",), "evidence": ()}, "kinds: trees for kinds need trees for content"),
+        ({"crf-features": ("evidence",), "evidence": ("trees",)}, ""),
+        ({"crf-features": ("evidence",), "evidence": ()}, "crf-features: the feature 'evidence' needs trees"),
+        ({"crf-features": ("words", "words"), "crf-features-off": ("words",)}, ""),
+        (
+            {"crf-features": ("words",), "crf-features-off": ("word",)},
+            "crf-features-off: 'word' is not in crf-features",
+        ),
+        ({"crf-features": ("wrds",)}, "crf-features: no feature 'wrds' (did you mean 'words'?)"),
+        ({"feature-wrds-values": ("1",)}, "feature-wrds-values: there is no feature 'wrds' (did you mean 'words'?)"),
+        ({"feature-wrds-scale": ("1",)}, "feature-wrds-scale: there is no feature 'wrds' (did you mean 'words'?)"),
+        ({"feature-words-scale": ("1",)}, ""),
+    ],
+)
+def test_features_of_a_config_fit_together(variables, message):
+    config = load_config("blocks")
+    config = replace(config, values={**config.values, **variables})
+    if not message:
+        check_features(config)
+        return
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        check_features(config)

@@ -3,7 +3,7 @@
 import pytest
 from support.randompages import site as random_site
 from support.sitepages import site_page
-from support.snapshots import SAMPLES, check, kept
+from support.snapshots import SAMPLES, check, digest, kept
 
 from victorpy import load_config, read_document
 from victorpy.labellers import LABELLERS
@@ -33,3 +33,15 @@ def test_methods(site, name, settings):
         f"{' '.join([name, *settings])}, {site_name}",
         {**pages, "content": [round(each, 3) for each in scores]},
     )
+
+
+@pytest.mark.parametrize("number", range(10, 20))
+def test_random_sites(number):
+    documents = [read_document(page, load_config("blocks")) for page in random_site(number, 2 + number % 6)]
+    found = {}
+    for name, settings in METHODS:
+        labeller = load_method(name, settings).at_site(documents).labeller
+        labellings = [labeller.label(document) for document in documents]
+        content = [round(share, 3) for each in labellings for share in each.content]
+        found[" ".join([name, *settings])] = digest(f"{[kept(each.labels) for each in labellings]} {content}")
+    check("methods-of-random-sites", f"site {number}", found)

@@ -1219,6 +1219,7 @@ WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for age
     ],
 )
 def test_listings_short_pages_headlines_and_hidden_copies(page, probabilities, expected, monkeypatch):
+    """Covers in_short_pages, find_units, headline_above, hidden_copies, buttons, controls and consents."""
     monkeypatch.setattr(cut, "pool_alike", lambda content, page: content)  # most blocks of these pages look alike
     config = load_config("default")
     kept = Keeping.of(config).kept(np.array(probabilities), Columns(read_document(page, config), config))
@@ -1250,6 +1251,7 @@ TABLE = "<table><tr><th>a<th>b<tr><td>c<td>d</table>"
     ],
 )
 def test_units_between_kept_blocks_are_kept(unit, probabilities, expected):
+    """Covers units_between."""
     config = load_config("default")
     columns = Columns(read_document(f"<p>{WORDS}{unit}<p>{WORDS}{'<p>menu' * 3}", config), config)
     content = np.array([0.9, *probabilities, 0.9, 0.01, 0.01, 0.01])
@@ -1283,6 +1285,7 @@ FACTS = [f"<b>Field {number}</b>: {number}{number}<br>" for number in range(6)]
     ],
 )
 def test_short_facts_between_kept_blocks_are_kept(facts, probability, others, expected, monkeypatch):
+    """Covers facts_between."""
     monkeypatch.setattr(cut, "pool_alike", lambda content, page: content)
     config = load_config("default")
     page = f"<p>{WORDS}</p><div>{''.join(facts)}</div><p>{WORDS}{'<p>Menu 1' * 6}"
@@ -1307,6 +1310,7 @@ def test_short_facts_between_kept_blocks_are_kept(facts, probability, others, ex
     ],
 )
 def test_lists_of_links_after_a_colon_are_kept(introduction, probability, expected, monkeypatch):
+    """Covers introduced_lists."""
     monkeypatch.setattr(cut, "pool_alike", lambda content, page: content)
     config = load_config("default")
     page = f"{introduction}<ul><li><a href=/g>Green tea</a><li><a href=/b>Black tea</a></ul><p>{WORDS}<p>Menu"
@@ -1360,6 +1364,7 @@ def test_copies_of_the_headline_are_dropped():
 
 
 def test_the_heading_of_a_section_stays_above_its_subsections():
+    """Covers headings_above."""
     config = load_config("default")
     page = "<h2>Milk</h2><p>x<h2>Tea</h2><p>x<h3>Hot</h3><p>tea is hot<h3>Old</h3><p>tea is old<h2>Sugar</h2><p>x"
     columns = Columns(read_document(page, config), config)
@@ -1380,6 +1385,7 @@ def test_the_heading_of_a_section_stays_above_its_subsections():
     ],
 )
 def test_sections_keep_their_headings(section, added, monkeypatch):
+    """Covers headings_above."""
     monkeypatch.setattr(cut, "pool_alike", lambda content, page: content)  # the headings look alike
     config = load_config("default")
     text = "Tea is hot, and it is old, and it is drunk all over the world, with milk or without it, day after day"

@@ -131,3 +131,24 @@ def test_a_net_for_other_inputs_or_a_short_file_is_rejected():
         Net.load(saved(make_net()), 8)
     with pytest.raises(ValueError, match="larger than their file"):
         Net.load(io.BytesIO(saved(make_net()).getvalue()[:-3]), 7)
+
+
+def long_sequence() -> Example:
+    """A page of which a training step sees only a part."""
+    pages = sequences(30)
+    matrix, content, *weights = (np.concatenate(arrays, axis=-1) for arrays in zip(*pages, strict=True))
+    return Example(matrix, content, *weights)
+
+
+def test_training_is_the_same_as_before():
+    """Covers train_net, _scales, _batches, _batch_gradients, gradients and run: any change of training shows here."""
+    pages = [*sequences(10), long_sequence()]
+    weighted = [page._replace(training_weight=np.arange(page.content.size) % 4 + 0.5) for page in pages]
+    net = train_net(weighted, 3, slice(1, 2))
+    assert net.center.tolist() == pytest.approx([0.00638, 0.38721, 0.39733], abs=1e-4)
+    assert net.scale.tolist() == pytest.approx([0.44166, 0.20266, 0.19962], abs=1e-4)
+    log_odds = [net.log_odds(page.matrix, page.block_weight) for page in pages[:2]]
+    numbers = [*(float(each.mean()) for each in log_odds), *(each.min() for each in log_odds)]
+    numbers += [np.abs(getattr(net, name)).mean() for name in ("first", "page", "kernels", "last")]
+    expected = [-0.7777, -0.7007, -1.6093, -1.8110, 0.5915, 0.4118, 0.1298, 0.1340]
+    assert numbers == pytest.approx(expected, abs=2e-3)

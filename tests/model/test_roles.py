@@ -484,3 +484,17 @@ def test_text_in_an_element_named_references_is_the_page_if_it_is_most_of_it():
 def test_a_headline_is_an_h1_or_more_than_half_of_it_is_in_the_title(html, expected):
     config = load_config("default")
     assert has_headline(Columns(read_document(html, config), config)) is expected
+
+
+@pytest.mark.parametrize(("named", "alike", "posts_found"), [(4, 8, 8), (3, 8, 3), (3, 6, 6), (4, 9, 4), (5, 9, 9)])
+def test_texts_alike_are_posts_if_half_of_them_are_named_like_posts(named, alike, posts_found):
+    """Covers has_posts, _alike and _count_posts."""
+    text = "<div class=text><p>Post number {} says that tea is hot and wet, and that milk is neither of them.</div>"
+    names = ["post"] * named + ["box"] * (alike - named)
+    items = (
+        f"<div class={name}>{text.format(place)}</div><time>May {place}</time>" for place, name in enumerate(names)
+    )
+    page = columns_of("".join(items))
+    kept = np.array([shown.startswith(("Post number 0", "Post number 1")) for shown in page.texts])
+    added = posts(kept, page, ~kept)
+    assert [page.texts[block][:4] for block in np.flatnonzero(added)] == ["Post"] * (posts_found - 2)  # two are kept

@@ -224,3 +224,10 @@ def test_limits_of_a_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, t
             read(tmp_path, text, features=None)
     else:
         assert len(read(tmp_path, text, features=None).lines) in {1, 3}
+
+
+def test_a_line_has_at_most_a_million_combinations(tmp_path: Path) -> None:
+    template = read(tmp_path, "%x[0,words]%x[0,position]")  # each feature has one more code, for all other values
+    assert Layout(template, [999, 999, 2, 2]).bases.tolist() == [0, 1_000_000]
+    with pytest.raises(TemplateError, match="words, position have 1,001,000 combinations: use fewer bins"):
+        Layout(template, [1_000, 999, 2, 2])

@@ -20,6 +20,8 @@ from victorpy import columns as page_columns
 from victorpy.base import unicode
 from victorpy.columns import Columns
 from victorpy.columns.elements import Sums
+from victorpy.description.metadata import page as metadata_page
+from victorpy.description.metadata import read_metadata
 from victorpy.features import FEATURES, Feature, find_feature
 from victorpy.features.table import FeatureTable
 from victorpy.model.crf import tables
@@ -76,7 +78,10 @@ def documents_of(page: bytes | str, config_name: str) -> tuple[Document, Documen
 
 def assert_same(ours, twins, name):
     if isinstance(twins, Sums):
-        ours, twins = (ours.words, ours.link_words, ours.blocks), (twins.words, twins.link_words, twins.blocks)
+        names = ("words", "link_words", "blocks", "link_share", "block_words")
+        ours, twins = ([getattr(sums, each) for each in names] for sums in (ours, twins))
+        assert_same(tuple(ours), tuple(twins), name)
+        return
     if isinstance(twins, dict):
         assert ours.keys() == twins.keys(), name
         ours, twins = tuple(ours.values()), tuple(twins.values())
@@ -470,6 +475,51 @@ def test_unread_texts_do_not_change_the_rest_of_the_tree(seed):
 )
 def test_unread_texts(page, expected):
     assert parsing._survey(page.encode(), DELETED, READ)[0].decode() == expected
+
+
+def test_unread_texts_with_metadata():
+    """Meta tags, links, JSON-LD and scripts stay, and attributes that name authors."""
+    page = (
+        b"<head><meta a><link b><script>c</script><script type='application/ld+json'>{}</script><style>d</style>"
+        b"<script type='application/ld&#43;json'>[]</script></head><body data-testid='author' data-x='y'><svg></svg>tea"
+    )
+    read_part = parsing._survey(page, DELETED, READ, metadata=True)[0]
+    assert read_part == (
+        b"<head><meta a><link b><script></script><script type='application/ld+json'>{}</script>"
+        b"<script type='application/ld&#43;json'>[]</script></head><body data-testid='author' >tea"
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_unread_texts_do_not_change_metadata(seed):
+    pieces = random.Random(seed)
+    extra = (
+        "<script type='application/ld+json'>{'@type': 'Article', 'author': 'Kim Lee'}</script>",
+        "<meta name=author>",
+    )
+    for _ in range(50):
+        start = pieces.choice(STARTS)
+        page = start + "".join(pieces.choices([*MARKUP, *extra, "By Kim Lee", " "], k=pieces.choice([5, 20])))
+        whole, read = (parse_whole(page, *unread) for unread in ((), (DELETED, READ, frozenset(), True)))
+        assert read_metadata(whole, "https://tea.org/a") == read_metadata(read, "https://tea.org/a")
+
+
+def test_marked_elements(monkeypatch):
+    page = (
+        "<html CLASS='Metal'><!-- author --><p class='by'>a<b rel=author>b</b><i itemprop='dateX'></i>tail</p>"
+        "<p class='K&#8490; BYLINE'><a data-testid='x' title=author>c</a></p><p class='b' rel='yline'>d<br class=meTa>"
+    )
+    tree = parse_whole(page)
+    by_core = metadata_page.Page(tree).marked
+    assert [(element.tag, names.strip()) for element, names in by_core] == [
+        ("html", "metal"),
+        ("b", "author"),
+        ("i", "datex"),
+        ("p", "kk byline"),
+        ("br", "meta"),
+    ]
+    monkeypatch.setattr(metadata_page, "_native", None)
+    assert metadata_page.Page(tree).marked == by_core
 
 
 def test_unread_texts_depend_on_the_deleted_tags():

@@ -310,3 +310,89 @@ def test_annotation_file_has_no_layout(tmp_path):
 )
 def test_addresses_in_style_rules(address, base, written):
     assert safe_css(f"p {{background: url({address})}}", base) == f"p {{background: url({written})}}"
+
+
+@pytest.mark.parametrize(
+    ("tag", "written"),
+    [
+        *((tag, "div") for tag in ("form", "fieldset", "legend", "object", "dialog", "search", "label")),
+        *(
+            (tag, tag)
+            for tag in ("div", "section", "center", "tt", "samp", "details", "figcaption", "nav", "time", "u")
+        ),
+        *((tag, "span") for tag in ("button", "custom-tag", "output", "span", "data", "blink")),
+    ],
+)
+def test_unknown_tags_become_divs_or_spans(tag, written):
+    opened = ' open="open"' if tag == "details" else ""
+    assert body(to_page(f"<div><{tag}>tea</{tag}></div>")) == f"<div><{written}{opened}>tea</{written}></div>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "written"),
+    [
+        ("<p id=a class=b title=c lang=d dir=rtl>tea</p>", '<p id="a" class="b" title="c" lang="d" dir="rtl">tea</p>'),
+        ("<p onclick=a() data-x=b itemprop=c hidden>tea</p>", "<p>tea</p>"),
+        ("<p background=a.png>tea</p>", '<p background="https://weir.example/news/a.png">tea</p>'),
+        ("<p background='javascript:x()'>tea</p>", "<p>tea</p>"),
+        ("<a href=/b name=n>tea</a>", '<a href="https://weir.example/b" id="n">tea</a>'),
+        ("<a href=' #top' id=i name=n>tea</a>", '<a id="i" href="#top">tea</a>'),
+        ("<a href='javascript:x()'>tea</a>", "<a>tea</a>"),
+        (
+            "<p>tea <img src=a.png width=5> cup</p>",
+            '<p>tea <img width="5" src="https://weir.example/news/a.png"> cup</p>',
+        ),
+        ("<p>tea <img data-src=b.png src=a.png> cup</p>", '<p>tea <img src="https://weir.example/news/b.png"> cup</p>'),
+        ("<p>tea <img data-original=b.png> cup</p>", '<p>tea <img src="https://weir.example/news/b.png"> cup</p>'),
+        ("<p>tea <img data-lazy-src=b.png> cup</p>", '<p>tea <img src="https://weir.example/news/b.png"> cup</p>'),
+        (
+            "<p>tea <img srcset=' c.png 2x, d.png 3x'> cup</p>",
+            '<p>tea <img src="https://weir.example/news/c.png"> cup</p>',
+        ),
+        (
+            "<p>tea <img src='data:image/png;base64,AA=='> cup</p>",
+            '<p>tea <img src="data:image/png;base64,AA=="> cup</p>',
+        ),
+        ("<p>tea <img src='data:text/html,x'> cup</p>", "<p>tea <img> cup</p>"),
+        ("<p>a<br>b<hr>c</p>", "<p>a<br>b</p><hr>c"),
+        ("<p>a<keygen>b</p>", "<p>ab</p>"),
+    ],
+)
+def test_attributes_of_a_layout(markup, written):
+    assert body(to_page(markup)) == written
+
+
+@pytest.mark.parametrize(
+    ("head", "kept"),
+    [
+        ("<link rel=stylesheet href=/s.css media=print>",
+         '<link rel="stylesheet" href="https://weir.example/s.css" media="print">'),
+        ("<link rel='alternate stylesheet' href=/s.css>", ""),
+        ("<link rel=icon href=/s.css>", ""),
+        ("<link rel='Stylesheet x' href=/s.css>", '<link rel="stylesheet" href="https://weir.example/s.css">'),
+        ("<link rel=stylesheet href='javascript:x'>", ""),
+        ("<style media=screen>p { top: 1px }</style>", '<style media="screen">p { top: 1px }</style>'),
+        ("<base href=https://tea.example/x/><link rel=stylesheet href=s.css>",
+         '<link rel="stylesheet" href="https://tea.example/x/s.css">'),
+        ("<base href=ftp://tea.example/><link rel=stylesheet href=s.css>",
+         '<link rel="stylesheet" href="https://weir.example/news/s.css">'),
+    ],
+)  # fmt: skip
+def test_style_sheets_of_a_layout(head, kept):
+    page = to_page(f"<html><head>{head}</head><body><p>tea")
+    assert page.partition("</title>\n")[2].partition("</head>")[0].strip() == kept
+
+
+@pytest.mark.parametrize(
+    ("doctype", "written"),
+    [
+        ("", '<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.0 Transitional//EN" "http://www.w3.org/TR/REC-html40/loose.dtd">'),
+        ("<!DOCTYPE html>", "<!DOCTYPE html>"),
+        ('<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN">', '<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01//EN">'),
+        ('<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0//EN" "http://x/y.dtd">',
+         '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0//EN" "http://x/y.dtd">'),
+        ('<!DOCTYPE html PUBLIC "a<b">', "<!DOCTYPE html>"),
+    ],
+)  # fmt: skip
+def test_document_types_decide_about_quirks_mode(doctype, written):
+    assert to_page(f"{doctype}<html><body><p>tea").partition("\n<html")[0] == written

@@ -4,7 +4,10 @@ import random
 from dataclasses import replace
 
 import pytest
-from support.randompages import batch
+from support.outputpages import OutputPage
+from support.randompages import batch, label_of, some_kept
+from support.repairpages import RepairPage
+from support.rulepages import RulePage
 from support.snapshots import SAMPLES, SMALL, STRUCTURED, check, digest, name_of
 
 from victorpy import Label, Parts
@@ -16,16 +19,6 @@ from victorpy.outputs import OUTPUTS
 PAGES = [*SMALL, *STRUCTURED, *SAMPLES[::6]]
 MORE = ["docview(keywords=3,sentences=2)", "jsonl(offsets=true)", "markdown(front_matter=true)", "text,html"]
 RECORDS = {"docview-csv", "docview-markdown", "docview-tei"}
-ASIDE = {"nav", "footer", "aside", "form", "button"}
-
-
-def label_of(block):
-    tags = set(block.containers)
-    if tags & ASIDE:
-        return Label.OTHER
-    if tags & {"h1", "h2", "h3", "h4", "h5", "h6"}:
-        return Label.HEADER
-    return Label.LIST if "li" in tags else Label.PARAGRAPH
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +62,19 @@ def test_random_pages(cleaner, number):
         chosen = (choose_parts(page, Parts.of(exclude=name)) for page in pages)
         found[f"markdown without {name}"] = digest("".join(page.to("markdown") for page in chosen))
     check("random-formats", f"pages {number}", found)
+
+
+MAKERS = {"output": OutputPage, "repair": RepairPage, "rule": RulePage}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("number", range(4))
+def test_random_parts(cleaner, number, maker):
+    """Tables, notes, images, boxes, styles, formulas, listings and units between kept and dropped blocks."""
+    pages = []
+    for seed in range(12 * number, 12 * (number + 1)):
+        page = read(cleaner, MAKERS[maker](seed).html(), "page.html")
+        labels = some_kept(page.document, str(seed), 0.15)
+        pages += [page, replace(page, labels=labels, roles=assign_roles(page.document, labels))]
+    found = {name: digest("".join(page.to(name) for page in pages)) for name in [*OUTPUTS, "jsonl(offsets=true)"]}
+    check("parts-of-random-formats", f"{maker} {number}", {name: found[name] for name in found if name not in RECORDS})

@@ -485,3 +485,25 @@ def test_markup_of_generators(html, expected):
 )
 def test_lists_of_generators(html, expected):
     assert markdown(html, label="list") == expected + "\n"
+
+
+@pytest.mark.parametrize(
+    ("address", "is_note"),
+    [
+        ("#fn1", True),
+        ("tea.html#fn1", True),
+        ("./tea.html#fn1", True),
+        ("/x/tea.html#fn1", True),
+        ("https://tea.example/x/tea.html#fn1", True),
+        ("https://tea.example/tea.html#fn1", False),
+        ("green-tea.html#fn1", False),
+        ("tea.html", False),
+        ("tea.html?page=2#fn1", False),
+        ("/#fn1", False),
+    ],
+)
+def test_links_to_notes_may_name_the_page(address, is_note):
+    page = f'<p>Hot<sup><a href="{address}">1</a></sup></p><p id="fn1">Wet</p>'
+    document = read_document(page, load_config("default"), "https://tea.example/x/tea.html")
+    written = CleanPage(document, (Label.PARAGRAPH,) * 2, by_method=True).to("markdown")
+    assert ("[^1]: Wet" in written) == is_note

@@ -84,6 +84,7 @@ def test_formula_alone_in_its_paragraph_is_displayed_but_not_in_a_cell():
             r"\begin{matrix} a & b \end{matrix}",
         ),
         ("<mfrac><mn>1</mn></mfrac><msub/>", "1"),  # damaged
+        ("<mover><mi>x</mi></mover><munder/><munderover><mi>y</mi></munderover>", "x y"),
         ("<mi>a<!--c-->b<script>d</script>e</mi>", r"\mathrm{abe}"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from support.cases import read_cases
 
 from victorpy import Config, read_document
-from victorpy.page.parse import FLATTEN_DEPTH, MOST_ATTRIBUTES, Tree, parse
+from victorpy.page.parse import FLATTEN_DEPTH, MOST_ATTRIBUTES, Tree, parse, parse_whole
 from victorpy.page.styles import inline_styles
 
 CASES = read_cases("parse.json")
@@ -211,3 +211,16 @@ def test_tag_that_never_ends_is_reported(config: Config) -> None:
 def test_readings_of_ruby_text_are_left_out():
     tree = parse("<p><ruby>田中<rp>(</rp><rt>たなか</rt><rp>)</rp></ruby>さん")
     assert "".join(tree.root.itertext()) == "田中さん"
+
+
+def test_everything_is_parsed_unless_the_caller_says_what_is_read() -> None:
+    page = "<head><meta name=a content=b></head><p data-x=1 data-src=/a>tea"
+    root = parse_whole(page, ["meta", "link"]).root
+    assert root is not None
+    (paragraph,) = root.iter("p")
+    assert dict(paragraph.attrib) == {"data-x": "1", "data-src": "/a"}
+    assert len([*root.iter("meta")]) == 1
+    root = parse_whole(page, ["meta", "link"], frozenset(["data-src"])).root
+    assert root is not None
+    (paragraph,) = root.iter("p")
+    assert paragraph.get("data-src") == "/a"

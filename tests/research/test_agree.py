@@ -579,3 +579,23 @@ def test_example_of_the_documentation(tmp_path):
 def test_intervals_need_two_pages(count, resamples):
     pages = [page_of([P, P], [P, P])] * count
     assert compare_annotators(["one", "two"], pages)["resampling"] == {"resamples": resamples, "seed": 1}
+
+
+# Of eight pages, each resample leaves out those with noise with a chance of (1 - share)**8: 10 % and 2 %.
+@pytest.mark.parametrize(("with_noise", "interval"), [(2, None), (3, [1.0, 1.0])])
+def test_interval_needs_a_kappa_for_95_of_100_resamples(with_noise, interval):
+    pages = [page_of([H, O if number < with_noise else H], [H, O if number < with_noise else H]) for number in range(8)]
+    assert agreement_of(*pages, grouping="content")["fleiss"]["interval"] == interval
+
+
+@pytest.mark.parametrize(
+    ("weight", "fleiss", "pair"),
+    [
+        ("blocks", [0.418809, 0.586264], [0.479358, 0.68682]),
+        ("words", [0.406218, 0.632264], [0.471597, 0.716846]),
+    ],
+)
+def test_intervals_of_a_few_pages(weight, fleiss, pair):
+    agreement = agreement_of(*random_pages(7, annotators=3, pages=6, blocks=20), weight=weight)
+    assert agreement["fleiss"]["interval"] == pytest.approx(fleiss, abs=1e-5)
+    assert agreement["pairs"][0]["interval"] == pytest.approx(pair, abs=1e-5)

@@ -603,6 +603,20 @@ def test_model_is_evaluated_as_it_is(two_sites, tmp_path, capsys):
     assert "default is a trained model, scored as it is" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
 
 
+def test_single_training_pages_are_recognised(two_sites, tmp_path, capsys):
+    seen, other = tmp_path / "seen", tmp_path / "other"
+    for directory in (seen, other):
+        shutil.copytree(two_sites, directory)
+    for page in sorted((seen / "input").iterdir())[3:]:
+        page.unlink()
+    model = str(tmp_path / "model")
+    assert main(["learn", "--config", "crf", "--data", f"cleaneval:{seen}", "-o", model, "-q"]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "--data", f"cleaneval:{other}", "--method", model]) == 0
+    count = len(list((other / "input").iterdir()))
+    assert f"was trained on 3 of these {count} pages; expect lower scores on new pages" in capsys.readouterr().err
+
+
 def test_evaluation_and_comparison_agree(two_sites):
     cleaner = load_as_is("repeated")
     pages = load_gold([f"cleaneval:{two_sites}"], cleaner.config, pytest.fail)

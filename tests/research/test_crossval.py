@@ -197,6 +197,16 @@ def test_folds_that_cannot_be_filled_are_refused(config, pages, options, message
         evaluate(pages, config, Settings(**options), lambda *_: None)
 
 
+def test_other_experiments_are_run_on_request_only(config, pages):
+    quick = replace(config, values={**config.values, "crf-param-max_iterations": ("1",), "evidence": ()})
+    steps = []
+    found = evaluate(pages, quick, Settings(folds=2), lambda *step: steps.append(step))
+    assert found.experiments == {}
+    assert steps == [("cross-validation", number, 2) for number in range(3)]
+    assert [page.fold for page in found.pages] == sorted(page.fold for page in found.pages)
+    assert len(found.pages) == len(found.everything) == len(pages)
+
+
 # Scoring a page
 
 

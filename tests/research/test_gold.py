@@ -18,8 +18,8 @@ from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_annotation, write_anno
 from victorpy.research.align import Gold, align
 from victorpy.research.compare import Cleaned, MethodAtSite, Ruler
-from victorpy.research.datasets import read_dataset
-from victorpy.research.gold import gold_labels, label_page, load_gold
+from victorpy.research.datasets import GoldPage, read_dataset
+from victorpy.research.gold import gold_labels, is_gold_of, label_page, label_values, load_gold
 from victorpy.research.site_runs import Shares
 
 victor = partial(run_victor, text=True)
@@ -195,3 +195,30 @@ def test_values_are_content_and_the_frame_of_a_site_is_noise(tmp_path):
     for page in pages:
         assert [label.is_content for label in page.labels] == [False, True, False, True, False, False]
         assert page.weights == (0.3, 1, 0, 1, 0, 0.3)
+
+
+@pytest.mark.parametrize(("found", "is_gold"), [("tea is hot", True), ("tea is", True), ("tea", False), ("", False)])
+def test_gold_belongs_to_a_page_with_half_of_its_words(found, is_gold):
+    document = read_document(f"<p>{found}<p>other words", load_config("default"))
+    labels = [Label.PARAGRAPH if block.text == found else Label.OTHER for block in document.blocks]
+    assert is_gold_of(document, labels, [Gold("tea is"), Gold("hot now")]) is is_gold
+
+
+def valued(count):
+    """Pages of a site with two values each."""
+    return [
+        GoldPage(
+            f"{n}",
+            f"<p>Menu of us</p><h1>Tea {n} of {n * 7}</h1><p>Price<h2>{n}.99 pounds</h2><p>About {n} {n * 3}".encode(),
+            (Gold(f"Tea {n} of {n * 7}"), Gold(f"{n}.99")),
+            f"http://shop.example/{n}",
+        )
+        for n in range(1, count + 1)
+    ]
+
+
+@pytest.mark.parametrize(("count", "labelled"), [(9, 9), (10, 10), (11, 6), (20, 10), (21, 7)])
+def test_at_most_ten_pages_of_a_site_are_labelled_by_values(count, labelled):
+    pages = [*label_values(valued(count), "swde:x", load_config("default"))]
+    assert len(pages) == labelled
+    assert pages[1].name == str(2 if count <= 10 else 3 if count <= 20 else 4)

@@ -23,6 +23,7 @@ from victorpy.methods import Method
 from victorpy.research.mining.classification import averages, cells_to_test, classify, training_sites
 from victorpy.research.mining.cleaning import (
     Bags,
+    MethodPages,
     MinedPage,
     by_site,
     clean_site,
@@ -518,3 +519,53 @@ def test_missing_scikit_learn_says_what_to_install(data, monkeypatch):
 def test_command_imports_no_heavy_library():
     code = "import sys, victorpy.commands.mine; print({'sklearn', 'scipy', 'matplotlib'} & sys.modules.keys())"
     assert run_process("-c", code).stdout == b"set()\n"
+
+
+@pytest.mark.parametrize(
+    ("pages", "learned", "expected"),
+    [(0, 0, (3000, 4000, 5000)), (1, 1, (3000, 4000, 5000)), (2, 2, (1500, 2000, 2500)), (2, 1, (3000, 2000, 2500))],
+)
+def test_costs_are_milliseconds_per_page(pages, learned, expected):
+    method = MethodPages(learned=learned, learning=3.0, labelling=4.0, reading=5.0)
+    for _ in range(pages):
+        method.add(["green tea"], ["green", "tea", "7"], ["tea"])
+    assert tuple(method.cost().values()) == expected
+    assert [*method.cost()] == ["learn_ms", "clean_ms", "read_ms"]
+
+
+def test_survival_counts_words_and_values_of_each_page():
+    method = MethodPages()
+    method.add(["green tea", "pot", "cup"], "green tea in a pot".split(), "green tea".split())
+    method.add(["pot"], ["pot"], [])
+    method.add([], [], [])
+    assert [tuple(row.values()) for row in method.survival] == [
+        (1, 0, 3, 2, 1, 5, 2),
+        (1, 1, 1, 1, 0, 1, 0),
+        (1, 0, 0, 0, 0, 0, 0),
+    ]
+    total = survival_scores(method.survival)
+    assert (total["survived_share"], total["removed_share"]) == (1 / 3, 1 - 2 / 6)
+    assert survival_scores([])["survived_share"] is survival_scores([])["removed_share"] is None
+
+
+@pytest.mark.parametrize(
+    ("classes", "clusters", "expected"),
+    [
+        ([0, 0, 0, 1], [0, 0, 1, 1], (4 / 5 + 2 / 3) / 2),
+        ([0, 0, 0, 1], [1, 1, 0, 0], (4 / 5 + 2 / 3) / 2),
+        ([0, 0, 1, 1, 2], [2, 2, 0, 0, 0], (1 + 4 / 5 + 0) / 3),
+        ([0, 1], [0, 0], (2 / 3 + 0) / 2),
+    ],
+)
+def test_clusters_are_assigned_to_classes(classes, clusters, expected):
+    pytest.importorskip("scipy")
+    assert f_of_clusters(classes, clusters) == pytest.approx(expected)
+
+
+def test_statistics_of_runs():
+    pytest.importorskip("scipy")
+    found = statistics([0.0, 0.05, 0.1, 0.49, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0])
+    assert (found["mean"], found["deviation"]) == pytest.approx((0.549, 0.364841), abs=1e-6)
+    assert [found[name] for name in ("below_50", "from_70", "from_80", "from_90")] == [0.4, 0.5, 0.4, 0.3]
+    assert found["bins"] == [2, 1, 0, 0, 1, 1, 0, 1, 1, 3]
+    assert statistics([1 / 3])["runs"] == [0.333333]

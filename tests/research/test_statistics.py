@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from victorpy.errors import VictorError
-from victorpy.research.statistics import compare, summarise
+from victorpy.research.statistics import compare, interval, mean, summarise
 
 shares = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 many = settings(max_examples=100)
@@ -125,3 +125,37 @@ def test_without_a_difference_small_p_values_are_rare():
 def test_different_numbers_of_pages_cannot_be_paired(ours, theirs):
     with pytest.raises((ValueError, VictorError)):
         compare(ours, theirs)
+
+
+SCORES = [0.1, 0.5, 0.9, 1.0, 0.3, 0.7, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, (0.528571, 0.285714, 0.757143, 0.5, 7)),
+        ({"seed": 2}, (0.528571, 0.285714, 0.771429, 0.5, 7)),
+        ({"weights": [1, 2, 3, 4, 5, 6, 7]}, (0.532143, 0.305975, 0.788939, 0.5, 7)),
+    ],
+)
+def test_summary_of_a_few_scores(options, expected):
+    summary = summarise(SCORES, **options)
+    found = (summary.mean, summary.low, summary.high, summary.median, summary.count)
+    assert found == pytest.approx(expected, abs=1e-5)
+    assert interval(SCORES, options.get("weights")) == pytest.approx(list(expected[1:3]), abs=0.02)
+
+
+def test_comparison_of_a_few_scores():
+    found = compare(SCORES, [0.2, 0.4, 0.7, 0.9, 0.3, 0.5, 0.1])
+    assert (found.mean, found.low, found.high) == pytest.approx((0.085714, 0.014286, 0.157143), abs=1e-5)
+    assert found.p_value == pytest.approx(307 / 2001)
+
+
+def test_weights_of_zero_have_a_mean_of_zero():
+    assert (summarise([0.5], [0.0]).mean, summarise([0.5], [0.0]).high) == (0, 0)
+
+
+def test_numbers_of_no_pages():
+    assert (mean([]), interval([]), mean([1, 2])) == (None, None, 1.5)
+    difference = compare([], [])
+    assert all(math.isnan(value) for value in (difference.mean, difference.low, difference.high))

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from victorpy import Block, Document, Label
+
 T = TypeVar("T")
 
 WORDS = (
@@ -41,6 +43,28 @@ def site(number: int, size: int = 7) -> list[str]:
         own = "".join(maker.part() for _ in range(chance.randrange(5)))
         pages.append(f"<body>{pool[0]}<div id=main>{own}</div><div class=side>{repeated}</div></body>")
     return pages
+
+
+ASIDE = {"nav", "footer", "aside", "form", "button"}
+
+
+def label_of(block: Block) -> Label:
+    """Return a label that depends only on the tags around a block."""
+    tags = set(block.containers)
+    if tags & ASIDE:
+        return Label.OTHER
+    if tags & {"h1", "h2", "h3", "h4", "h5", "h6"}:
+        return Label.HEADER
+    return Label.LIST if "li" in tags else Label.PARAGRAPH
+
+
+def some_kept(document: Document, name: str, chance_to_change: float = 0.3) -> tuple[Label, ...]:
+    """Return labels that depend on tags and chance: stretches of blocks are kept or dropped."""
+    chance, labels, is_kept = random.Random(name), list[Label](), True
+    for block in document.blocks:
+        is_kept ^= chance.random() < chance_to_change
+        labels.append(label_of(block) if is_kept else Label.OTHER)
+    return tuple(labels)
 
 
 class RandomPage:

@@ -27,7 +27,7 @@ from victorpy.errors import ConfigError
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import find_method
 from victorpy.research import evaluate as experiments
-from victorpy.research.compare import training_sets
+from victorpy.research.compare import count_training_pages, training_sets
 from victorpy.research.datasets import set_name
 from victorpy.research.gold import LabelledPage, load_gold
 from victorpy.research.report import evaluation
@@ -93,19 +93,22 @@ def _score_method(arguments: Arguments) -> tuple[experiments.Evaluation, list[La
         raise ConfigError(f"--method cannot be combined with {', '.join(given)}")
     plan = Plan(sample=arguments.sample, seed=arguments.seed)
     cleaner = experiments.load_as_is(arguments.method, arguments.allow_code)
+    pages, warnings = _load(arguments, cleaner.config)
     if cleaner.labeller.learns_from is LearnsFrom.LABELS:
         model = find_method(arguments.method, allow_code=arguments.allow_code).model_name
         seen = training_sets(model, [set_name(spec) for spec in arguments.data])
+        count = 0 if seen else count_training_pages(model, [page.document for page in pages])
+        if count:
+            seen = [f"{count} of these {len(pages)} pages"]
         if seen:
             arguments.say(f"the model {model} was trained on {', '.join(seen)}; expect lower scores on new pages")
-    pages, warnings = _load(arguments, cleaner.config)
     with tqdm(total=len(pages), unit=" pages", disable=None) as bar:
         result = experiments.evaluate_as_is(pages, cleaner, arguments.method, plan, bar.update)
     return replace(result, warnings=warnings), pages
 
 
 def _load(arguments: Arguments, config: Config) -> tuple[list[LabelledPage], tuple[str, ...]]:
-    """Read the gold pages, and return them with warnings about unusable ones."""
+    """Return the gold pages, and warnings about unusable pages."""
     warnings: list[str] = []
     pages = load_gold(arguments.data, config, warnings.append, arguments.site_key)
     for warning in warnings:

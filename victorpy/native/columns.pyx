@@ -129,6 +129,8 @@ cdef dict element_columns(Page page):
     cdef vector[int] depth
     cdef vector[uint64_t] bits, block_bits
     cdef vector[char] in_link
+    cdef vector[int] tag_starts
+    cdef int64_t[::1] by_tag = np.empty(elements, dtype=np.int64)
     depth.resize(elements + 1)
     bits.resize(elements + 1)
     in_link.resize(elements + 1)
@@ -149,6 +151,16 @@ cdef dict element_columns(Page page):
         depth[i] = (depth[k] if k >= 0 else 0) + 1
         bits[i] = (bits[k] if k >= 0 else 0) | (1ULL << number_of_tag[tag] if number_of_tag[tag] < BITS else 0)
         in_link[i] = (k >= 0 and in_link[k]) or tag == link
+    # Elements in the order of their tags.
+    tag_starts.resize(tags + 1)
+    for i in range(elements):
+        tag_starts[of_element[2, i] + 1] += 1
+    for tag in range(tags):
+        tag_starts[tag + 1] += tag_starts[tag]
+    starts = [tag_starts[tag] for tag in range(tags + 1)]
+    for i in range(elements):
+        by_tag[tag_starts[of_element[2, i]]] = i
+        tag_starts[of_element[2, i]] += 1
     # Blocks and their ancestors.
     cdef int64_t[::1] element = np.empty(count, dtype=np.int64), depths = np.empty(count, dtype=np.int64)
     cdef int64_t[:, ::1] ancestors = np.empty((LEVELS, count), dtype=np.int64)
@@ -198,6 +210,7 @@ cdef dict element_columns(Page page):
         "parent": by_element[0],
         "stop": by_element[1],
         "_tag_of_element": by_element[2],
+        "_elements_by_tag": (by_tag.base, starts),
         "block_range": (by_element[3], by_element[4]),
         "_parent_or_self": by_element[5],
         "_tag_numbers": numbers,
@@ -228,6 +241,19 @@ cdef object hashes_of(vector[uint64_t] &values):
     return result
 
 
+cdef object summed(object Sums, sums, blocks):
+    """Return `Sums` with the quotients that `divide` has added."""
+    result = Sums(sums[0], sums[1], blocks)
+    result.__dict__["link_share"], result.__dict__["block_words"] = sums[2], sums[3]
+    return result
+
+
+cdef inline void divide(double[:, :, ::1] sums, Py_ssize_t row, Py_ssize_t block, int64_t blocks) noexcept nogil:
+    """Add the share of words in links and the words per block to sums."""
+    sums[2, row, block] = sums[1, row, block] / (sums[0, row, block] if sums[0, row, block] > 1 else 1)
+    sums[3, row, block] = sums[0, row, block] / (blocks if blocks > 1 else 1)
+
+
 cdef dict range_columns(dict columns, object Sums):
     """Sum up the words of windows around blocks and of their ancestors, and find the trunk."""
     cdef const double[::1] words = columns["words"], link_words = columns["link_words"]
@@ -238,7 +264,7 @@ cdef dict range_columns(dict columns, object Sums):
     cdef int64_t first, stop
     cdef double plain, weight
     cdef double[:, ::1] total = np.zeros((2, count + 1))
-    cdef double[:, :, ::1] in_ancestor = np.empty((2, HIGHEST + 1, count)), in_window = np.empty((2, WINDOWS, count))
+    cdef double[:, :, ::1] in_ancestor = np.empty((4, HIGHEST + 1, count)), in_window = np.empty((4, WINDOWS, count))
     cdef int64_t[:, :, ::1] ancestor_blocks = np.empty((3, HIGHEST + 1, count), dtype=np.int64)
     cdef int64_t[:, ::1] window_blocks = np.empty((WINDOWS, count), dtype=np.int64)
     cdef int64_t[:, ::1] ancestor_children = np.empty((HIGHEST + 1, count), dtype=np.int64)
@@ -267,12 +293,14 @@ cdef dict range_columns(dict columns, object Sums):
             ancestor_blocks[0, row, i], ancestor_blocks[1, row, i] = first, stop
             ancestor_blocks[2, row, i] = stop - first
             ancestor_children[row, i] = children[element]
+            divide(in_ancestor, row, i, stop - first)
         for row in range(WINDOWS):
             first = i - REACHES[row] if i > REACHES[row] else 0
             stop = i + REACHES[row] + 1 if i + REACHES[row] + 1 < count else count
             in_window[0, row, i] = total[0, stop] - total[0, first]
             in_window[1, row, i] = total[1, stop] - total[1, first]
             window_blocks[row, i] = stop - first
+            divide(in_window, row, i, stop - first)
     for i in range(elements):
         near[i] += 0.6 * far[i]
         if near[i] > near[trunk]:
@@ -282,8 +310,7 @@ cdef dict range_columns(dict columns, object Sums):
         while level < LEVELS and not ancestors[level, i] <= trunk < last[ancestors[level, i]]:
             level += 1
         levels_to_trunk[i] = level
-    ranges, sums, totals = ancestor_blocks.base, in_ancestor.base, total.base
-    window_sums = in_window.base
+    ranges, totals = ancestor_blocks.base, total.base
     all_words = max(float(columns["words"].sum()), 1.0)
     first = first_block[trunk] if elements else 0
     stop = stop_block[trunk] if elements else 0
@@ -291,9 +318,9 @@ cdef dict range_columns(dict columns, object Sums):
     return {
         "_running_words": (totals[0], totals[1]),
         "ancestor_blocks": (ranges[0], ranges[1]),
-        "ancestor_sums": Sums(sums[0], sums[1], ranges[2]),
+        "ancestor_sums": summed(Sums, in_ancestor.base, ranges[2]),
         "ancestor_children": ancestor_children.base,
-        "window_sums": Sums(window_sums[0], window_sums[1], window_blocks.base),
+        "window_sums": summed(Sums, in_window.base, window_blocks.base),
         "all_words": all_words,
         "trunk": {
             "inside": levels_to_trunk.base,
@@ -325,7 +352,8 @@ cdef dict look_columns(dict columns, object Sums):
         if i == 0 or pairs[i].first != pairs[i - 1].first:
             number += 1
         look[pairs[i].second] = number
-    cdef double[:, ::1] sums = np.zeros((2, number + 1)), in_look = np.empty((2, count))
+    cdef double[:, ::1] sums = np.zeros((2, number + 1))
+    cdef double[:, :, ::1] in_look = np.empty((4, 1, count))
     cdef int64_t[::1] sizes = np.zeros(number + 1, dtype=np.int64), look_blocks = np.empty(count, dtype=np.int64)
     group_size.resize(count)
     for i in range(count):
@@ -335,14 +363,14 @@ cdef dict look_columns(dict columns, object Sums):
         is_first[i] = group_size[group[i]] == 0
         group_size[group[i]] += 1
     for i in range(count):
-        in_look[0, i], in_look[1, i] = sums[0, look[i]], sums[1, look[i]]
+        in_look[0, 0, i], in_look[1, 0, i] = sums[0, look[i]], sums[1, look[i]]
         look_blocks[i] = sizes[look[i]]
+        divide(in_look, 0, i, look_blocks[i])
         duplicates[i] = group_size[group[i]] if letters[i] else 0
         is_first[i] = is_first[i] and duplicates[i] > 1
-    look_sums = in_look.base
     return {
         "look": look.base,
-        "look_sums": Sums(look_sums[0], look_sums[1], look_blocks.base),
+        "look_sums": summed(Sums, in_look.base[:, 0], look_blocks.base),
         "duplicates": duplicates.base,
         "first_duplicate": is_first.base.view(bool),
     }

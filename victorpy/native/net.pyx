@@ -17,29 +17,36 @@ cdef extern from *:
     #include <cstdint>
     #include <cstring>
 
-    // Compile for processors with and without AVX2 and FMA. The system chooses when the module is loaded.
+    // Compile for processors with AVX-512, with AVX2 and FMA, and with neither. The system or `IS_WIDE` chooses when the
+    // module is loaded.
     #if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-    #define FOR_EACH_PROCESSOR __attribute__((target_clones("arch=x86-64-v3", "default")))
-    const int LANES = 8;
+    #define FOR_EACH_PROCESSOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+    #define FOR_WIDE_PROCESSORS __attribute__((target("arch=x86-64-v4")))
+    static const bool IS_WIDE = __builtin_cpu_supports("x86-64-v4");
+    const int LANES = 8, MOST_LANES = 16;
     #else
     #define FOR_EACH_PROCESSOR
-    const int LANES = 4;
+    #define FOR_WIDE_PROCESSORS
+    static const bool IS_WIDE = false;
+    const int LANES = 4, MOST_LANES = 4;
     #endif
 
     // Numbers that fit a register.
     #ifdef __GNUC__
     #define INLINE inline __attribute__((always_inline))
-    typedef float Lanes __attribute__((vector_size(sizeof(float) * LANES)));
+    template <int LANES> struct Registers { typedef float Type __attribute__((vector_size(sizeof(float) * LANES))); };
     #else
     #define INLINE inline
-    struct Lanes {
-        float at[LANES];
-        Lanes &operator+=(const Lanes &other) { for (int i = 0; i < LANES; i++) at[i] += other.at[i]; return *this; }
+    template <int LANES> struct Registers {
+        struct Type {
+            float at[LANES];
+            Type &operator+=(const Type &other) { for (int i = 0; i < LANES; i++) at[i] += other.at[i]; return *this; }
+            friend Type operator*(float factor, Type lanes) { for (float &each : lanes.at) each *= factor; return lanes; }
+        };
     };
-    static inline Lanes operator*(float factor, Lanes lanes) { for (float &value : lanes.at) value *= factor; return lanes; }
     #endif
 
-    const int TILE = 2 * LANES, OUTPUTS = 4;  // blocks and channels that are computed together
+    const int MOST_BLOCKS = 2 * MOST_LANES, OUTPUTS = 4;  // blocks and channels that are computed together
 
     // Bring the values of one input to a similar scale: (sign(x) log(1 + |x|) - center) / scale, within limits.
     FOR_EACH_PROCESSOR
@@ -63,59 +70,77 @@ cdef extern from *:
         }
     }
 
-    // Compute some channels of a layer: the positive part of the weighted sum of `count` rows at each of the distances,
-    // added to the channel of the previous layer, if there is one.
-    template <int OUTPUTS>
-    static INLINE void compute_channels(
-        const float *rows, ptrdiff_t stride, ptrdiff_t count, const ptrdiff_t *distances, int distance_count,
-        const float *weights, const float *bias, ptrdiff_t width, ptrdiff_t first, ptrdiff_t blocks,
-        const float *previous, float *to
-    ) {
-        for (ptrdiff_t block = 0; block < blocks; block += TILE) {
-            Lanes sums[OUTPUTS][2] = {};
-            const float *weight = weights + first;
-            for (int part = 0; part < distance_count; part++) {
-                const float *row = rows + block + distances[part];
-                for (ptrdiff_t number = 0; number < count; number++, row += stride, weight += width) {
-                    Lanes low, high;
-                    std::memcpy(&low, row, sizeof low);
-                    std::memcpy(&high, row + LANES, sizeof high);
-                    for (int output = 0; output < OUTPUTS; output++) {
-                        sums[output][0] += weight[output] * low;
-                        sums[output][1] += weight[output] * high;
-                    }
+    // A layer: the positive part of the weighted sum of `count` rows at each of the distances, added to the channel of the
+    // previous layer, if there is one.
+    struct Layer {
+        const float *rows;
+        ptrdiff_t stride, count;
+        const ptrdiff_t *distances;
+        int distance_count;
+        const float *weights, *bias;
+        ptrdiff_t width, blocks;
+        const float *previous;
+        float *to;
+    };
+
+    // Compute some channels of some blocks.
+    template <int LANES, int OUTPUTS>
+    static INLINE void compute_channels(const Layer &layer, ptrdiff_t first, ptrdiff_t block) {
+        typedef typename Registers<LANES>::Type Lanes;
+        Lanes sums[OUTPUTS][2] = {};
+        const float *weight = layer.weights + first;
+        for (int part = 0; part < layer.distance_count; part++) {
+            const float *row = layer.rows + block + layer.distances[part];
+            for (ptrdiff_t number = 0; number < layer.count; number++, row += layer.stride, weight += layer.width) {
+                Lanes low, high;
+                std::memcpy(&low, row, sizeof low);
+                std::memcpy(&high, row + LANES, sizeof high);
+                for (int output = 0; output < OUTPUTS; output++) {
+                    sums[output][0] += weight[output] * low;
+                    sums[output][1] += weight[output] * high;
                 }
             }
-            const ptrdiff_t left = blocks - block < TILE ? blocks - block : TILE;
-            for (int output = 0; output < OUTPUTS; output++) {
-                const ptrdiff_t channel = first + output, start = channel * stride + block;
-                float tile[TILE];
-                std::memcpy(tile, sums[output], sizeof tile);
-                for (ptrdiff_t at = 0; at < left; at++) {
-                    const float value = tile[at] + bias[channel];
-                    to[start + at] = (previous ? previous[start + at] : 0) + (value > 0 ? value : 0);
-                }
+        }
+        const ptrdiff_t left = layer.blocks - block < 2 * LANES ? layer.blocks - block : 2 * LANES;
+        for (int output = 0; output < OUTPUTS; output++) {
+            const ptrdiff_t channel = first + output, start = channel * layer.stride + block;
+            float tile[2 * LANES];
+            std::memcpy(tile, sums[output], sizeof tile);
+            for (ptrdiff_t at = 0; at < left; at++) {
+                const float value = tile[at] + layer.bias[channel];
+                layer.to[start + at] = (layer.previous ? layer.previous[start + at] : 0) + (value > 0 ? value : 0);
             }
         }
     }
 
+    template <int LANES>
+    static INLINE void compute_all(const Layer &layer) {
+        for (ptrdiff_t block = 0; block < layer.blocks; block += 2 * LANES) {
+            ptrdiff_t first = 0;
+            for (; first + OUTPUTS <= layer.width; first += OUTPUTS)
+                compute_channels<LANES, OUTPUTS>(layer, first, block);
+            for (; first < layer.width; first++) compute_channels<LANES, 1>(layer, first, block);
+        }
+    }
+
+    FOR_WIDE_PROCESSORS
+    static void compute_wide(const Layer &layer) { compute_all<MOST_LANES>(layer); }
+
     FOR_EACH_PROCESSOR
+    static void compute_narrow(const Layer &layer) { compute_all<LANES>(layer); }
+
     static void compute_layer(
         const float *rows, ptrdiff_t stride, ptrdiff_t count, const ptrdiff_t *distances, int distance_count,
         const float *weights, const float *bias, ptrdiff_t width, ptrdiff_t blocks, const float *previous, float *to
     ) {
-        ptrdiff_t first = 0;
-        for (; first + OUTPUTS <= width; first += OUTPUTS)
-            compute_channels<OUTPUTS>(
-                rows, stride, count, distances, distance_count, weights, bias, width, first, blocks, previous, to
-            );
-        for (; first < width; first++)
-            compute_channels<1>(
-                rows, stride, count, distances, distance_count, weights, bias, width, first, blocks, previous, to
-            );
+        const Layer layer = {
+            rows, stride, count, distances, distance_count, weights, bias, width, blocks, previous, to
+        };
+        if (IS_WIDE) compute_wide(layer);
+        else compute_narrow(layer);
     }
     """
-    enum: TILE
+    enum: MOST_BLOCKS
     void scale_input(
         const float *from_, ptrdiff_t blocks, float center, float scale, float highest, float *to
     ) noexcept nogil
@@ -134,7 +159,7 @@ def log_odds(
     """Return each block's log-odds of being content. Twin of `Net.log_odds`, whose arrays `Net.load` has checked."""
     cdef Py_ssize_t inputs = matrix.shape[0], blocks = matrix.shape[1], width = last.shape[0], layers = kernels.shape[0]
     cdef Py_ssize_t layer, row, channel, block
-    cdef Py_ssize_t margin = 1 << (layers - 1), stride = blocks + TILE + 2 * margin
+    cdef Py_ssize_t margin = 1 << (layers - 1), stride = blocks + MOST_BLOCKS + 2 * margin
     cdef ptrdiff_t[3] distances = [0, 0, 0]
     cdef ptrdiff_t[1] here = [0]
     cdef float total = 0, added

@@ -13,13 +13,15 @@ cdef extern from "<ctype.h>" nogil:
 
 
 def survey(
-    bytes page, bint script, bint style, bint svg, bint head, bint data, vector[string] read_data, int most_attributes
+    bytes page, bint script, bint style, bint svg, bint head, bint data, vector[string] read_data, bint json,
+    int most_attributes,
 ):
     """Return the page without markup that nobody reads, and what to check before parsing.
 
     This markup is scripts and styles, pictures made of shapes, ``<meta>`` and ``<link>`` in the head, and attributes
     that begin with ``data-``, except those in `read_data`, as far as the arguments name them. Parsing would copy it
-    into the tree. The rest of the result tells whether the page may have a tag with too many attributes, script ends
+    into the tree. With `json`, scripts with JSON-LD stay, and only the text of other scripts is left out. The rest of
+    the result tells whether the page may have a tag with too many attributes, script ends
     in strings, and references to C1 controls, how often it has ``<``, and its rare tags, or None if these are not
     known. False is certain. True means that the slower check in Python has to decide.
     """
@@ -33,7 +35,7 @@ def survey(
     rare.formulas = rare.listings = rare.media = rare.base = rare.ruby = rare.quotes = rare.links = False
     with nogil:
         is_unclear = find_unread(
-            start, stop, script, style, svg, head, &read_data if data else NULL, most_attributes, unread, &rare
+            start, stop, script, style, svg, head, &read_data if data else NULL, json, most_attributes, unread, &rare
         )
         while True:
             found = <const char *>memchr(found, b"<", stop - found)
@@ -253,7 +255,7 @@ cdef bytes without(bytes page, vector[Range] &unread, bint elements):
 
 cdef bint find_unread(
     const char *at, const char *stop, bint script, bint style, bint svg, bint head, const vector[string] *read_data,
-    int most_attributes, vector[Range] &unread, Rare *rare
+    bint json, int most_attributes, vector[Range] &unread, Rare *rare
 ) except -1 nogil:
     """Find the markup that nobody reads, and rare tags. Return whether a tag is unclear or has too many attributes.
 
@@ -268,7 +270,7 @@ cdef bint find_unread(
     cdef const char *picture = NULL
     cdef Range part
     cdef int length, attributes, groups = 0
-    cdef bint is_closing, is_empty, in_picture = False, may_drop
+    cdef bint is_closing, is_empty, is_style, in_picture = False, may_drop
     cdef size_t before, before_picture = 0
     cdef Place place = BEFORE_HEAD
     while True:
@@ -333,15 +335,14 @@ cdef bint find_unread(
         end = end_of_text(name, length, at, stop)
         if end == NULL:
             return True
-        if style and is_named(name, length, b"style") or (
-            script and is_named(name, length, b"script") and not has_formula(name, at)
-        ):
+        is_style = is_named(name, length, b"style")
+        if style and is_style or (script and is_named(name, length, b"script") and not is_data(name, at, json)):
             part.start, part.stop = at, end
             at = <const char *>memchr(end, b">", stop - end)
             if at == NULL:
                 return True
             at += 1
-            if may_drop:
+            if may_drop and (is_style or not json):
                 unread.resize(before)
                 part.element_start, part.element_stop = tag, at
             unread.push_back(part)
@@ -515,10 +516,10 @@ cdef const char *end_of_shape(
     return at + length + 3 if at[length + 2] == b">" else <const char *>NULL
 
 
-cdef bint has_formula(const char *name, const char *end) noexcept nogil:
-    """Whether the type of a script may be ``math/tex``, possibly with references."""
+cdef bint is_data(const char *name, const char *end, bint json) noexcept nogil:
+    """Whether the type of a script may be ``math/tex`` or, with `json`, JSON-LD, possibly with references."""
     while name < end:
-        if name[0] == b"&" or strncmp(name, b"math", 4) == 0:
+        if name[0] == b"&" or strncmp(name, b"math", 4) == 0 or (json and strncmp(name, b"ld+json", 7) == 0):
             return True
         name += 1
     return False

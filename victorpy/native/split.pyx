@@ -15,7 +15,7 @@ from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 from lxml.includes cimport tree
-from lxml.includes.etreepublic cimport _Element, import_lxml__etree
+from lxml.includes.etreepublic cimport _Element, elementFactory, import_lxml__etree
 
 from lxml import etree
 
@@ -783,6 +783,67 @@ def split_tree(
     page.walk(root)
     page.make_blocks()
     return page
+
+
+def elements_mentioning(_Element root not None, attributes, words):
+    """Return the elements of a tree with one of the words in one of the attributes, whatever the case of its letters.
+
+    Twin of `Page.marked` in description/metadata/page.py, which gives the words in lower case.
+    """
+    cdef vector[string] names = [name.encode() for name in attributes], wanted = [word.encode() for word in words]
+    cdef bint[256] begins_word
+    cdef tree.xmlNode *node = root._c_node
+    cdef tree.xmlNode *value
+    cdef tree.xmlAttr *attribute
+    cdef string lower
+    cdef list found = []
+    cdef bint is_found
+    for number in range(256):
+        begins_word[number] = any(ord(word[0]) == number for word in words)
+    while node != NULL:
+        is_found = False
+        attribute = node.properties if node.type == tree.XML_ELEMENT_NODE else NULL
+        while attribute != NULL and not is_found:
+            if attribute.ns == NULL and is_one_of(<const char *>attribute.name, names):
+                lower.clear()
+                value = attribute.children
+                while value != NULL:
+                    if value.content != NULL:
+                        lower.append(<const char *>value.content)
+                    value = value.next
+                is_found = mentions(lower, wanted, begins_word)
+            attribute = attribute.next
+        if is_found:
+            found.append(elementFactory(root._doc, node))
+        if node.type == tree.XML_ELEMENT_NODE and node.children != NULL:
+            node = node.children
+            continue
+        while node != root._c_node and node.next == NULL:
+            node = node.parent
+        node = node.next if node != root._c_node else NULL
+    return found
+
+
+cdef bint is_one_of(const char *name, vector[string] &names) noexcept:
+    cdef size_t number
+    for number in range(names.size()):
+        if name[0] == names[number][0] and names[number].compare(name) == 0:
+            return True
+    return False
+
+
+cdef bint mentions(string &text, vector[string] &words, const bint *begins_word) noexcept:
+    """Whether a text contains one of the words, which are in lower case. Changes the text to lower case."""
+    cdef size_t at, number
+    for at in range(text.size()):
+        if b"A" <= text[at] <= b"Z":
+            text[at] |= 32
+    for at in range(text.size()):
+        if begins_word[<unsigned char>text[at]]:
+            for number in range(words.size()):
+                if text.compare(at, words[number].size(), words[number]) == 0:
+                    return True
+    return False
 
 
 def check_layout():

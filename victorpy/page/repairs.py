@@ -18,9 +18,11 @@ _TOOLS = re.compile(r"(?<!\S)(?:toolbar|code-header|copy|copy-(?:button|btn)|btn
 _LINE = re.compile(r"(?<!\S)(?:line|code-line|token-line|gatsby-highlight-code-line)(?!\S)")
 _LINES = re.compile(r"(?<!\S)(?:linenums|code-lines)(?!\S)")
 _BLOCK_STYLE = re.compile(r"white-space\s*:\s*pre|display\s*:\s*block")
+RENDERED = "syntaxhighlighter"
+"""Prefix of the class of rendered listings."""
 _BUTTONS = frozenset(["button", "clipboard-copy"])
 _MAX_LEVELS = 6
-_DEEPEST_QUOTE = 3  # deeper quotes have no marks, since searching their texts takes long
+_DEEPEST_QUOTE = 3  # deeper quotes get no marks, since searching their texts takes long
 _QUOTATION_MARKS = "\"'“”„‘’‚«»‹›「『"
 _SETS = ("srcset", "data-srcset", "data-lazy-srcset")
 _PLAYER = re.compile(
@@ -30,12 +32,14 @@ _PLAYER = re.compile(
 )
 
 
-def clean_listings(root: etree._Element) -> None:
+def clean_listings(root: etree._Element, has_rendered: bool) -> None:
     """Remove line numbers, gutters and toolbars from listings, and separate their lines.
 
-    Lines in a list and listings that SyntaxHighlighter has rendered become a ``<pre>``.
+    Listings that are lists of lines become a ``<pre>``. So do listings rendered by SyntaxHighlighter, if the page may
+    have any.
     """
-    for rendered in [div for div in root.iter("div") if div.get("class", "").startswith("syntaxhighlighter")]:
+    divs = root.iter("div") if has_rendered else ()
+    for rendered in [div for div in divs if div.get("class", "").startswith(RENDERED)]:
         code = next((cell for cell in rendered.iter("td") if cell.get("class") == "code"), rendered)
         rows = [div for div in code.iter("div") if div.get("class", "").startswith("line ")]
         texts = ["".join(map(str, row.itertext())).rstrip() for row in rows]
@@ -59,7 +63,7 @@ def clean_listings(root: etree._Element) -> None:
         for line in line_spans:
             is_followed = not line.tail and line.getnext() in line_spans
             if is_followed and not "".join(map(str, line.itertext())).endswith("\n") and line.find(".//br") is None:
-                line.tail = "\n"  # a style sheet separates the lines
+                line.tail = "\n"  # lines are separated only by a style sheet
         ancestors = [*islice(listing.iterancestors(), _MAX_LEVELS)]
         around |= {ancestor: _NUMBERS for ancestor in ancestors if ancestor.tag == "tr"}
         around |= dict.fromkeys(ancestors[:1], _TOOLS)
@@ -82,16 +86,19 @@ def _empty(element: etree._Element) -> None:
 
 
 def mark_media(root: etree._Element) -> None:
-    """Turn videos, sounds and frames of known players into images with ``data-embed``, which formats write as links.
+    """Replace videos, sounds and frames of known players with images with ``data-embed``, which formats write as links.
 
-    An image without an address gets that of the first source of its picture.
+    An image without an address gets the address of the first source of its ``<picture>``.
     """
-    for image in [image for picture in root.iter("picture") for image in picture.iter("img")]:
+    elements = [*root.iter("picture", "iframe", "video", "audio")]
+    for image in [image for picture in elements if picture.tag == "picture" for image in picture.iter("img")]:
         if image.get("src", "data:").startswith("data:") and not any(map(image.get, _SETS)):
             candidates = next(image.iterancestors("picture")).iter("source")
             addresses = (value for node in candidates for name in _SETS if (value := node.get(name)))
             image.set("srcset", xml_text(next(addresses, "")))
-    for element in [*root.iter("iframe", "video", "audio")]:
+    for element in elements:
+        if element.tag == "picture":
+            continue
         sources = [element, *element.iter("source")]
         address = next((value for node in sources for value in (node.get("src"), node.get("data-src")) if value), "")
         if not address or (element.tag == "iframe" and not _PLAYER.match(address)):

@@ -1,4 +1,4 @@
-"""Find the places of a page that contain metadata. Each is looked up once, on first use."""
+"""Find the places of a page that contain metadata. Each is cached on first use."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
+from victorpy import native
 from victorpy.base.words import simple_words
 from victorpy.description.metadata.structured import (
     MOST_ITEMS,
@@ -20,16 +21,19 @@ from victorpy.description.metadata.structured import (
     read_meta_tags,
     read_microdata,
 )
-from victorpy.page.parse import MOST_TITLE, Tree
+from victorpy.page.parse import METADATA_ATTRIBUTES, MOST_TITLE, Tree
 
-# Names of elements whose content is about other pages or the site, or written by readers.
+_native = native.load("split")
+
+# Matches names of elements whose content is about other pages or the site, or is written by readers.
 _AROUND = re.compile(
     r"(?<![a-z])(?:comment|related|sidebar|side-bar|footer|recommend|widget|menu|nav|promo|newsletter|teaser|"
     r"popular|trending|latest|recent|also|more|breadcrumb|cookie|modal|popup|advert|share|social|reply|replies|"
     r"testimonial|review|card|carousel|slider)",
     re.IGNORECASE,
 )
-_MARKS = re.compile("author|byline|username|writer|date|publish|posted|time|meta")
+_MARKS = ("author", "byline", "username", "writer", "date", "publish", "posted", "time", "meta")
+_ONE_OF_MARKS = re.compile("|".join(_MARKS))
 _MICRODATA = etree.XPath("descendant-or-self::*[@itemscope or @itemprop]")
 _COMMENTS = re.compile(
     r"(?<!\S)comments?(?:-?list|[-_](?:area|section|body|content|thread|wrapper))?(?!\S)", re.IGNORECASE
@@ -37,13 +41,13 @@ _COMMENTS = re.compile(
 _AROUND_TAGS = frozenset(["aside", "footer", "nav"])
 _MOST_HEADINGS = 60
 _LONGEST_TITLE = 300  # characters
-LONGEST_LINE = 150  # characters; a longer text is not a byline
-_AFTER, _BEFORE = 60, 40  # elements around the headline that are searched
+LONGEST_LINE = 150  # maximum length of a byline
+_AFTER, _BEFORE = 60, 40  # number of elements after and before the headline that are searched
 _MARKUP = re.compile("<|-->")
 _DEEPEST, _MOST_PIECES, _MOST_TEXT = 50, 200, 10_000
 _NO_LINE = frozenset(["script", "style", "noscript", "svg", "template"])
 _NO_TEXT = _NO_LINE | {"button"}
-_NO_HEADLINE = _NO_TEXT | {"title", "option", etree.Comment}
+_NO_HEADLINE = _NO_TEXT | {"title", "option"}
 
 
 class Candidate(NamedTuple):
@@ -67,14 +71,14 @@ class Page:
     def __init__(self, tree: Tree, url: str = "", source: str | bytes = "itemscope") -> None:
         self.root = tree.root if tree.root is not None else etree.Element("html")
         self.url = url or tree.url
-        # Few pages have microdata, and a search of the source is faster than one of the tree.
+        # Few pages have microdata, and searching the source is faster than searching the tree.
         self._may_have_items = (b"itemscope" in source) if isinstance(source, bytes) else "itemscope" in source
         self._known: dict[Callable[[etree._Element], bool], dict[etree._Element, bool]] = {}
         self.losses: list[str] = []
         if len(tree.title) > MOST_TITLE:
             self.losses.append(f"metadata uses only the first {MOST_TITLE:,} characters of the title")
         self.title_tag = plain(tree.title)
-        if len(self.title_tag) > _LONGEST_TITLE:  # a <title> that is never closed contains the page
+        if len(self.title_tag) > _LONGEST_TITLE:  # an unclosed <title> contains the whole page
             self.title_tag = _MARKUP.split(self.title_tag)[0].strip()[:MOST_TITLE]
 
     @cached_property
@@ -131,7 +135,7 @@ class Page:
 
     @cached_property
     def headline(self) -> etree._Element | None:
-        """The heading that contains the longest part of the title, else the first h1."""
+        """The heading that contains the longest part of the title, or else the first h1."""
         title = words(self.title_tag)
         best, length = None, 0
         for element in islice(self.root.iter("h1", "h2"), _MOST_HEADINGS):
@@ -143,7 +147,7 @@ class Page:
 
     @cached_property
     def lines(self) -> list[ShortText]:
-        """The short texts near the headline, where byline and date are: first those after it, then those before it."""
+        """The short texts near the headline, which may be bylines or dates: first those after it, then those before."""
         if self.headline is None:
             return []
         before = reversed(list(islice(_elements_before(self.headline), _BEFORE)))
@@ -152,20 +156,14 @@ class Page:
     @cached_property
     def marked(self) -> list[tuple[etree._Element, str]]:
         """Elements whose names refer to authors or dates, with these names in lower case."""
-        marked = []
-        marks: dict[tuple[str | None, ...], str] = {}  # names in lower case, empty if they are no marks
-        for element in self.root.iter("*"):
-            get = element.get
-            values = get("class"), get("rel"), get("itemprop"), get("data-testid")
-            if values not in marks:
-                names = " ".join(filter(None, values)).lower()
-                marks[values] = names if _MARKS.search(names) else ""
-            if marks[values]:
-                marked.append((element, marks[values]))
-        return marked
+        elements = (
+            _native.elements_mentioning(self.root, METADATA_ATTRIBUTES, _MARKS) if _native else self.root.iter("*")
+        )
+        named = [(node, " ".join(filter(None, map(node.get, METADATA_ATTRIBUTES))).lower()) for node in elements]
+        return [(node, names) for node, names in named if _ONE_OF_MARKS.search(names)]
 
     def any_around(self, element: etree._Element, condition: Callable[[etree._Element], bool]) -> bool:
-        """Whether an element or an element around it meets a condition. Each element is examined once."""
+        """Whether an element or one of its ancestors meets a condition. Each element is examined once."""
         known = self._known.setdefault(condition, {})
         inner = []
         node: etree._Element | None = element
@@ -220,14 +218,14 @@ def _lines(elements: Iterable[etree._Element]) -> Iterator[ShortText]:
 
 
 def text_of(element: etree._Element) -> str:
-    """Return the text in an element, as `pieces_of` does."""
+    """Return the text in an element, joined from `pieces_of`."""
     return " ".join(pieces_of(element))
 
 
 def pieces_of(element: etree._Element) -> list[str]:
     """Return the texts between the tags of an element, without scripts and pictures.
 
-    Only the first `_MOST_PIECES` are returned, because elements that are examined may contain each other.
+    At most `_MOST_PIECES` are returned. Examined elements may be nested, so reading all text could take quadratic time.
     """
     pieces: list[str] = []
 
@@ -253,7 +251,7 @@ def is_around(element: etree._Element) -> bool:
 
 
 def is_comment(element: etree._Element) -> bool:
-    """Whether an element contains comments of readers. Many bodies are named after comments, so they do not count."""
+    """Whether an element contains readers' comments. The class of `<body>` often mentions comments and is ignored."""
     names = f"{element.get('class') or ''} {element.get('id') or ''}"
     return element.tag not in {"html", "body"} and _COMMENTS.search(names) is not None
 
