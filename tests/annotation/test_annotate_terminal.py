@@ -422,6 +422,18 @@ def test_adjudication_on_the_screen(page):
     assert labels_in(page.parent / "gold.anno") == "ooohploo"
 
 
+def test_missing_directories_of_an_adjudication_are_created(page):
+    with adjudicate(page, "ooohppoo", "ooohppoo") as terminal:
+        terminal.wait_for("8 decided 100 %")
+        leave(terminal)
+    annotations = [page.parent / f"{name}.anno" for name in ("anna", "ben")]
+    gold = page.parent / "new" / "sub" / "gold.anno"
+    with annotate("--no-model", "--adjudicate", *annotations, "-o", gold, columns=120) as terminal:
+        terminal.wait_for("8 decided 100 %")
+        leave(terminal)
+    assert labels_in(gold) == "ooohppoo"
+
+
 # Bottom line and help
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -16,6 +17,7 @@ import threading
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -483,6 +485,62 @@ def test_interrupted_file_is_kept_beside_the_old_one(tmp_path):
     assert [*tmp_path.glob(".*")] == []
 
 
+def small_disk():
+    """Limit the size of files, which fails like a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+
+@pytest.mark.parametrize(("format", "name"), [("jsonl", "all.jsonl"), ("markdown", "all.md")])
+def test_full_disk_leaves_whole_pages_beside_the_output(tmp_path, format, name):
+    write_files(tmp_path, {f"in/{number:02}.html": f"<p>{number} " + "tea " * 500 for number in range(20)})
+    command = ("--method", "everything", "--without", "facts", "--format", format, "in/*.html", "-o", name)
+    ended = clean_process(*command, cwd=tmp_path, preexec_fn=small_disk)
+    assert ended.returncode == 2
+    pages = int(re.search(rb"stopped: (\d+) pages written to .*partial;", ended.stderr)[1])
+    assert clean(*command, cwd=tmp_path).returncode == 0
+    partial, whole = (tmp_path / f"{name}.partial").read_text(), (tmp_path / name).read_text()
+    assert whole.startswith(partial)
+    assert whole[len(partial) :].lstrip().startswith(("{", "==> "))
+    assert sum(f"{number} tea tea" in partial for number in range(20)) == pages > 3
+
+
+def test_full_disk_without_a_temporary_file(tmp_path):
+    (tmp_path / "page.html").write_text("<p>" + "Tea is made by pouring hot water over leaves. " * 9)
+    command = ("--method", "everything", "page.html", "--format", "jsonl")
+    message = refused(clean_process(*command, cwd=tmp_path, preexec_fn=small_disk))
+    assert "detecting languages needs a temporary file of 70 MB: File too large; set TMPDIR" in message
+
+
+def test_stopped_run_does_not_replace_a_directory(tmp_path):
+    write_files(tmp_path, {f"{number:02}.html": f"<p>{number} " + "tea " * 500 for number in range(20)})
+    (tmp_path / "all.jsonl.partial").mkdir()
+    command = ("--method", "everything", "--without", "facts", "--format", "jsonl", "*.html", "-o", "all.jsonl")
+    ended = clean_process(*command, cwd=tmp_path, preexec_fn=small_disk, text=True)
+    place = Path(re.search(r"written to (.*);", ended.stderr)[1])
+    assert place.parent == tmp_path
+    assert all(json.loads(line)["text"].startswith(str(number)) for number, line in enumerate(place.open()))
+
+
+def test_outputs_with_long_names_and_loops_of_links(tmp_path):
+    (tmp_path / "page.html").write_text("<p>Tea is hot.")
+    name = "a" * 251 + ".txt"
+    assert clean("--method", "everything", "page.html", "-o", name, cwd=tmp_path).returncode == 0
+    assert (tmp_path / name).read_text() == "Tea is hot.\n"
+    (tmp_path / "loop").symlink_to("loop")
+    for option in ("-o", "--summary"):
+        assert "loop" in refused(clean("--method", "everything", "page.html", option, "loop", cwd=tmp_path))
+    assert (tmp_path / "loop").is_symlink()
+
+
+def test_linked_summary_stays_a_link(tmp_path):
+    (tmp_path / "page.html").write_text("<p>Tea is hot.")
+    (tmp_path / "link").symlink_to("counts.json")
+    assert clean("--method", "everything", "page.html", "--summary", "link", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "link").is_symlink()
+    assert json.loads((tmp_path / "counts.json").read_text())["kept"] == 1
+
+
 def stderr_on_a_terminal(*arguments):
     """Run clean.py with a terminal as standard error, and return what it wrote there."""
     ours, theirs = pty.openpty()
@@ -540,7 +598,7 @@ def test_learn_warns_about_one_page_and_about_disputed_labels(tmp_path):
     assert "model contains a model already; choose" in refused(learn(*command, cwd=tmp_path))
     ended = learn(*command, "--force", cwd=tmp_path, text=True)
     assert "left out: copies of other pages: 1; check 1 page whose copies have contradicting labels" in ended.stderr
-    assert "(the first: " in ended.stderr
+    assert "(the first: a.anno, b.anno)" in ended.stderr
 
 
 GAIN = "+0.100 word F1, 95 % interval +0.100 to +0.100"

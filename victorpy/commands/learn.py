@@ -18,17 +18,14 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from tqdm import tqdm
 
 from victorpy.base.digests import META
 from victorpy.base.files import open_regular
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_allow_code, add_data, add_site_key
+from victorpy.commands._shared import add_allow_code, add_data, add_site_key, one_line
 from victorpy.config import Config, load_config
 from victorpy.errors import AnnotationError, ConfigError, DataError, ModelError, plural
 from victorpy.model.choice import (
@@ -55,13 +52,13 @@ from victorpy.sites.grouping import SITE_KEY, site_of
 from victorpy.sites.style_tree import page_fingerprint
 
 TARGETS = (5, 20, 50, 100)
-"""Numbers of pages to aim for. More pages than these help less and less."""
+"""Numbers of pages that the advice recommends, in steps. Additional pages help less and less."""
 
 LEAST_SHOWN = 0.0005
-"""Smaller differences of word F1 are shown as 0."""
+"""Smaller differences in word F1 are shown as 0."""
 
 FEWEST_DISPUTED = 5
-"""Texts with fewer words may be content on one page and noise on another."""
+"""Shorter texts, in words, are not checked: they may be content on one page and noise on another."""
 
 NONE = "none"  # the value of --from that trains a new model
 
@@ -76,11 +73,12 @@ class Sources(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """A page to learn from, the weights of its blocks, and where it comes from."""
+    """A page to learn from, the weights of its blocks, where it comes from, and its name there."""
 
     page: CleanPage
     weights: Sequence[float] | None
     source: str
+    name: str
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +115,7 @@ def run(arguments: Arguments) -> int:
     sources = _find_sources(arguments)
     check_packages(config)  # before the pages are read, which may take minutes
     pages, weights, counts = _load(arguments, sources, config)
-    with _progress(arguments) as report:
+    with one_line(arguments.quiet) as report:
         if model is None:
             trained, result = _train_new(arguments, config, pages, weights, report)
         else:
@@ -180,7 +178,7 @@ def _warn_about_unused(arguments: Arguments, config: Config) -> None:
 def _adapt(
     arguments: Arguments, model: Model, pages: Sequence[CleanPage], weights: Weights, report: Report
 ) -> tuple[Trained, list[str]]:
-    """Adapt a model, or find out that another choice is better. Return it with the last lines of the summary."""
+    """Adapt a model, unless another candidate is better. Return the model with the last lines of the summary."""
     if arguments.replay < 0:
         raise ConfigError(f"--replay must be 0 or more, not {arguments.replay:g}")
     replay = load_replay(model.meta, arguments.replay) if arguments.replay else None
@@ -197,20 +195,6 @@ def _note_seen(arguments: Arguments, model: Model, name: str, pages: Sequence[Cl
     seen = sum(page_fingerprint(page.document) in known for page in pages)
     if seen:
         arguments.note(f"{name} was trained on {seen:,} of these pages, so its score on them is too high")
-
-
-@contextmanager
-def _progress(arguments: Arguments) -> Iterator[Report]:
-    """Yield a function that shows messages in one line, which each message replaces. Outside a terminal they add up."""
-    with tqdm(bar_format="{desc}", disable=arguments.quiet or None, leave=False) as bar:
-
-        def show(message: str) -> None:
-            if not bar.disable:
-                bar.set_description_str(message)
-            elif not arguments.quiet:
-                print(message, file=sys.stderr, flush=True)
-
-        yield show
 
 
 def _describe_pages(trained: Trained, counts: Mapping[str, int]) -> str:
@@ -289,7 +273,7 @@ def _check_annotation(path: Path) -> None:
 def _load(arguments: Arguments, sources: Sources, config: Config) -> tuple[list[CleanPage], Weights, Mapping[str, int]]:
     """Return the training pages, the weights of their blocks, and the number of pages from each source."""
     annotated = _load_annotations(arguments, sources.files, config) if sources.files else []
-    loaded = [Loaded(page, None, "annotation files") for page in annotated]
+    loaded = [Loaded(page, None, "annotation files", str(file)) for file, page in annotated]
 
     def warn(message: str) -> None:
         arguments.say(f"left out: {message}")
@@ -302,7 +286,7 @@ def _load(arguments: Arguments, sources: Sources, config: Config) -> tuple[list[
             elif page.weights is None and not is_gold_of(page.document, page.labels, page.gold):
                 warn(f"{name}: most words of the gold are not on the page; it may be the gold of another page")
             else:
-                loaded.append(Loaded(page.annotated, page.weights, spec))
+                loaded.append(Loaded(page.annotated, page.weights, spec, name))
     if not loaded:
         raise DataError(f"{', '.join(sources.gold)}: no usable page")
     distinct = _without_copies(loaded, warn)
@@ -318,7 +302,7 @@ def _without_copies(loaded: Sequence[Loaded], warn: Warn) -> list[Loaded]:
         disputed = [rows for rows in copies.values() if len({tuple(row.page.labels) for row in rows}) > 1]
         advice = f"; check {plural(len(disputed), 'page')} whose copies have contradicting labels" if disputed else ""
         if disputed:
-            advice += f" (the first: {', '.join(row.page.document.source or row.source for row in disputed[0])})"
+            advice += f" (the first: {', '.join(row.name for row in disputed[0])})"
         warn(f"copies of other pages: {len(loaded) - len(copies):,}{advice}")
     return [rows[0] for rows in copies.values()]
 
@@ -339,7 +323,7 @@ def _warn_about(arguments: Arguments, pages: Sequence[CleanPage], weights: Weigh
 
 
 def _disputed_texts(pages: Sequence[CleanPage]) -> list[str]:
-    """Return texts that are always content on one page and never on another page of its site."""
+    """Return texts that are always content on one page of a site and always noise on another."""
     uses: dict[tuple[str, str], set[frozenset[bool]]] = {}
     for page in pages:
         labels: dict[str, set[bool]] = {}
@@ -351,12 +335,12 @@ def _disputed_texts(pages: Sequence[CleanPage]) -> list[str]:
     return [text for (_, text), its_uses in uses.items() if its_uses >= both and len(text.split()) >= FEWEST_DISPUTED]
 
 
-def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Config) -> list[CleanPage]:
+def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Config) -> list[tuple[Path, CleanPage]]:
     """Read annotation files. If some blocks have no label or only a model's label, skip the file or warn."""
     progress = ((file, *load_progress(file)) for file in files)
     unconfirmed = [(file, blocks - decided, blocks) for file, decided, blocks in progress if decided < blocks]
     if not unconfirmed:
-        return load_pages(files, config)
+        return _pages_of(files, config)
     first, its_unconfirmed, its_blocks = unconfirmed[0]
     total = sum(count for _, count, _ in unconfirmed)
     problem = (
@@ -364,7 +348,7 @@ def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Confi
         f"(the first: {first}, {its_unconfirmed:,} of {its_blocks:,})"
     )
     if not arguments.only_confirmed:
-        pages = load_pages(files, config)
+        pages = _pages_of(files, config)
         arguments.say(f"{problem}; skip these files with --only-confirmed, or confirm labels with victor annotate")
         return pages
     left_out = {file for file, _, _ in unconfirmed}
@@ -372,4 +356,8 @@ def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Confi
     if not confirmed:
         raise DataError(f"--only-confirmed leaves nothing to learn from: {problem}; finish some with victor annotate")
     arguments.note(f"left out: {problem}")
-    return load_pages(confirmed, config)
+    return _pages_of(confirmed, config)
+
+
+def _pages_of(files: Sequence[Path], config: Config) -> list[tuple[Path, CleanPage]]:
+    return [*zip(files, load_pages(files, config), strict=True)]

@@ -1,8 +1,8 @@
-"""Learn from annotated pages in the way that cleans unseen pages best.
+"""Choose and train the model that cleans unseen pages best, given annotated pages.
 
-The candidates are the model as it is, the model adapted to the pages, and models trained on the pages alone. All of
-them are cross-validated on the same pages: every page is cleaned by a candidate that has not seen the page, nor another
-page of its site if the pages come from several sites.
+The candidates are the unchanged model, the model adapted to the pages, and models trained on the pages alone. All
+candidates are cross-validated: every page is cleaned by a candidate that was not trained on it. If the pages come from
+several sites, the candidate was not trained on any page of the same site.
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ from victorpy.sites.grouping import SITE_KEY, make_folds, site_of
 FOLDS = 5
 
 SEVERAL_SITES = 3
-"""With fewer sites, folds are made of pages."""
+"""Minimum number of sites for folds by site. With fewer sites, folds are made of single pages."""
 
 FEWEST_CLASSES = 5
-"""Pages with fewer different classes are too simple to recognise their site."""
+"""Minimum number of distinct class names on a page. With fewer, its site cannot be recognised."""
 
 STEPS = (0.25, 0.5, 1.0)
-"""Factors for the change of log-odds by an adaptation. The best one is chosen by cross-validation."""
+"""Factors for the change of log-odds that an adaptation makes. Cross-validation chooses the best factor."""
 
 USUAL_GAIN = 0.05
-"""The usual gain by an adaptation, as a share of what the unchanged model lacks to a word F1 of 1."""
+"""The usual gain of an adaptation, as a share of the unchanged model's distance to a word F1 of 1."""
 
 GAIN_SPREAD = 0.02
 """The standard deviation of gains in word F1 over kinds of pages."""
 
 USUAL_SPREAD, USUAL_PAGES = 0.05, 3
-"""The usual standard deviation of gains over pages of a kind. It counts as much as that of this many pages."""
+"""The usual standard deviation of gains over pages of one kind, and its weight as a number of pages."""
 
 NEW_MODEL_GAIN = 0.02
-"""A smaller gain is not worth a model or trees from scratch, which know no other pages."""
+"""Minimum gain of a model or trees from scratch. A smaller gain is not worth it, because they know no other pages."""
 
 MOST_FORGOTTEN = 0.005
 """Largest loss of word F1 on the replay sample by an adaptation.
 
-The trees have seen the sample, but they hardly learn it by heart: other general pages lose about as much.
+The trees are trained on the sample but hardly overfit it: other general pages lose about as much.
 """
 
 UNCHANGED, ADAPTED, AVERAGED = "unchanged", "adapted", "adapted and averaged"
@@ -71,10 +71,10 @@ OLD = (UNCHANGED, ADAPTED, AVERAGED)
 """The candidates that are based on the given model. Others know only the pages that they were trained on."""
 
 FEWEST_TO_AVERAGE = 10
-"""With fewer pages, trees that know only these pages do not improve an adaptation."""
+"""Minimum number of pages for an average. With fewer pages, trees from scratch do not improve an adaptation."""
 
 FEWEST_FOR_TREES = 50
-"""With fewer pages, the average of an adaptation and trees from scratch is better than these trees alone."""
+"""Minimum number of pages for trees from scratch alone. With fewer, their average with an adaptation is better."""
 
 FEW_PAGES = 200
 SMALL = {
@@ -88,7 +88,7 @@ SMALL = {
     },
     CRF: {"crf-param-max_iterations": "60"},
 }
-"""Settings of models from scratch for fewer than `FEW_PAGES` pages. Training takes seconds instead of minutes."""
+"""Settings of models from scratch for fewer than `FEW_PAGES` pages, which are trained in seconds instead of minutes."""
 
 Scores = Sequence[float]
 """The word F1 of each page."""
@@ -96,7 +96,7 @@ Scores = Sequence[float]
 
 @dataclass(frozen=True)
 class Learned:
-    """The result of learning, and how well each candidate cleans pages that it has not seen."""
+    """The result of learning, with the scores of each candidate on unseen pages."""
 
     trained: Trained
     chosen: str
@@ -104,10 +104,10 @@ class Learned:
     scores: Mapping[str, Scores]
     """The scores of every candidate, from cross-validation."""
     expected_gain: float
-    """The gain in word F1 to expect on other pages, less `NEW_MODEL_GAIN` for a model from scratch."""
+    """The expected gain in word F1 on other pages. For a model from scratch, `NEW_MODEL_GAIN` is subtracted."""
     sites: int
     by_site: bool
-    """Whether no candidate has seen another page of the page's site. False if the pages have no addresses."""
+    """Whether folds were made of known sites, so that no candidate was trained on the site of a test page."""
     general: tuple[float, float] | None = None
     """Mean word F1 on general pages before and after the adaptation, if there is a replay sample."""
 
@@ -212,9 +212,10 @@ def _group(pages: Sequence[CleanPage], site_key: str) -> tuple[list[str], list[s
 
 
 def guess_sites(documents: Sequence[Document], site_key: str) -> list[str]:
-    """Return the site of each page. Pages without an address that share most of their classes are of one site.
+    """Return the site of each page. Pages without an address form one site if they share most of their classes.
 
-    Of many pages, those without an address are sites of their own, because all of them would have to be compared.
+    With `FEW_PAGES` pages or more, each page without an address is a separate site, because comparing all of them takes
+    too long.
     """
     sites = sites_of(documents, site_key)
     first_pages: dict[str, set[str]] = {}
@@ -324,9 +325,9 @@ def _score_all(
 
 
 def expected_gain(ours: Scores, theirs: Scores, usual: float = 0.0) -> float:
-    """Return the gain to expect on other pages: the mean difference of scores, drawn towards the usual gain.
+    """Return the expected gain on other pages: the mean difference of scores, shrunk towards the usual gain.
 
-    With few pages, or with differences that vary a lot, it is closer to the usual gain.
+    It is closer to the usual gain if there are few pages, or if the differences vary a lot.
     """
     difference = np.subtract(ours, theirs)
     mean, count = float(difference.mean()), len(difference)
@@ -341,7 +342,7 @@ class _Adapted:
 
     adaptation: Adaptation
     expected_gain: float
-    """Negative if too much is forgotten."""
+    """Negative if general pages lose too much."""
     scores: Scores
     general: tuple[float, float] | None
     """Mean word F1 on general pages before and after."""
@@ -365,9 +366,9 @@ class _Trial:
         return [word_f1(page.known_words, page.content, its_kept) for page, its_kept in kept]
 
     def adapt(self, unchanged: Scores) -> Mapping[str, _Adapted]:
-        """Find the steps with the highest expected gain, among those that general pages allow.
+        """Find the steps with the highest expected gain that do not hurt general pages too much.
 
-        There is one for the adaptation and, if there are enough pages, one for its average with trees from scratch.
+        Return a result for the adaptation and, with enough pages, one for its average with trees from scratch.
         """
         fitted = self._fit_folds()
         self.report("adapting to all pages")
@@ -392,7 +393,7 @@ class _Trial:
         return best
 
     def _fit_folds(self) -> list[Adaptation]:
-        """Return the adaptation to the other folds for each fold."""
+        """Return, for each fold, the adaptation to the other folds."""
         fitted, count = [], max(self.folds) + 1
         for fold in range(count):
             self.report(f"adapting, fold {fold + 1} of {count}")
@@ -409,7 +410,7 @@ class _Trial:
             return None
         self.report(f"comparing with {name}")
         documents = [page.columns.document for page in self.pages]
-        if name == TREES:  # their training includes a cross-validation
+        if name == TREES:  # the training of trees includes a cross-validation
             columns = list(columns_of(documents, self.sites, ModelLabeller(config)))
             content, groups = [page.content for page in self.pages], [page.group for page in self.pages]
             fitted = fit_evidence(columns, content, groups, config)

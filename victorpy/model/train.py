@@ -44,7 +44,7 @@ class Trained:
 
 
 def check_packages(config: Config) -> None:
-    """Raise an error if a package is missing that a model of this config is trained or adapted with."""
+    """Raise an error if a package for training or adapting a model of this config is missing."""
     for learner in learners(config) if config.get("evidence") else ():
         tree_settings(config, learner=learner)
     import_module("victorpy.model.crf.training")
@@ -67,7 +67,7 @@ def load_pages(paths: Sequence[Path], config: Config) -> list[CleanPage]:
 
 
 def find_annotations(paths: Sequence[Path]) -> list[Path]:
-    """List annotation files. A directory means all annotation files below it."""
+    """List annotation files. A directory stands for all annotation files below it."""
     files = [file for path in paths for file in (sorted(path.glob("**/*.anno")) if path.is_dir() else [path])]
     if not files:
         folder = paths[0] if paths else "DIR"
@@ -90,7 +90,7 @@ def train(
 
 
 def describe_training(pages: Sequence[CleanPage], labeller: ModelLabeller, weights: Weights | None) -> dict[str, Any]:
-    """Describe the training pages, and score the labeller on those without weights. Scores on new pages are lower."""
+    """Describe the training pages, and score the labeller on those without weights. On new pages, scores are lower."""
     known = [page for page, factor in zip(pages, weights or [None] * len(pages), strict=True) if factor is None]
     digest = hashlib.sha256()
     for text in sorted(write_anno(page) for page in pages):

@@ -19,9 +19,9 @@ from victorpy.errors import VictorError, plural
 
 _LEFT_BUTTON, _WHEEL_UP, _WHEEL_DOWN = 1, 4, 5
 _BEGIN_PASTE, _END_PASTE = "begin paste", "end paste"
-_LONGEST_GAP = 1.0  # seconds without a character after which a paste has ended, if the terminal does not report its end
+_LONGEST_GAP = 1.0  # seconds without a character that end a paste, if the terminal does not report the end
 _SMALLEST = (40, 8)
-_ROOM_FOR_ADVICE = 48  # minimum columns for the advice to use a larger terminal
+_ROOM_FOR_ADVICE = 48  # minimum number of columns for showing the advice to use a larger terminal
 
 
 @dataclass
@@ -56,7 +56,7 @@ class App:
         retrain: bool,
     ) -> None:
         self.keys = keys
-        self.pack = True  # whether short blocks that the model is sure are noise share lines
+        self.pack = True  # whether short blocks share lines if the model is sure that they are noise
         self.failures: list[str] = []  # errors that are shown again after the program has ended
         self.redraw: Callable[[], None] = lambda: None
         """Redraws the whole screen. The terminal sets it."""
@@ -65,7 +65,7 @@ class App:
         self._read_only = read_only
         self._retrain = retrain
         self.views: list[View] = []
-        """The views on top of each other. The program ends when there is none."""
+        """The stack of views. The program ends when it is empty."""
         self._list: PageListView | None = None
         self._message = ""
         self._prompt: _Prompt | None = None
@@ -79,7 +79,7 @@ class App:
     # Called by views
 
     def say(self, message: str, also: bool = False) -> None:
-        """Show a message until the next key. With `also` append it to the current message."""
+        """Show a message until the next key. With `also`, append it to the current message."""
         parts = [self._message, visible(message)] if also else [visible(message)]
         self._message = "; ".join(filter(None, parts))
 
@@ -135,7 +135,7 @@ class App:
         entries, cursor = self._list.pages.entries, self._list.cursor
         is_on_page = isinstance(self.view, PageView)
         if forward:
-            first = cursor + is_on_page  # the page that is open comes last
+            first = cursor + is_on_page  # try the open page last
             candidates = [*entries[first:], *entries[:first]]
         else:
             candidates = entries[:cursor][::-1]
@@ -200,7 +200,7 @@ class App:
             return
         self._message = ""
         if button == _LEFT_BUTTON:
-            self.view.click(column, row - 1)  # the body begins below the top line
+            self.view.click(column, row - 1)  # the body is below the top line
         elif button in {_WHEEL_UP, _WHEEL_DOWN}:
             self.view.wheel(1 if button == _WHEEL_DOWN else -1)
 

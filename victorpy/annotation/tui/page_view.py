@@ -20,7 +20,7 @@ from victorpy.errors import plural
 if TYPE_CHECKING:
     from victorpy.annotation.tui.app import App
 
-_MARK_KEYS = "1234567890" + ascii_letters  # keys that lead to doubtful blocks, unless they have an action
+_MARK_KEYS = "1234567890" + ascii_letters  # keys that lead to doubtful blocks, except those that have an action
 
 
 class Others(NamedTuple):
@@ -72,7 +72,7 @@ class PageView(View):
         room = max(width - width_of(right) - width_of(place) - 2, 4)
         name = visible(opened.name)
         while width_of(name) > room:
-            name = "…" + name[2:]  # the end is more informative
+            name = "…" + name[2:]  # keep the end, which is more informative
         return f"{place} {fit(name, room)} {right}"
 
     def hints(self, width: int) -> str:
@@ -257,7 +257,7 @@ class PageView(View):
             self.session.move(self.blocks.scroll_page(step) if by_page else self.session.cursor + step * count)
 
     def _go_to_kept(self, numbers: Iterable[int]) -> str | None:
-        """Go to the first of the blocks that is kept when the page is cleaned."""
+        """Go to the first of these blocks that is kept when the page is cleaned."""
         labels = ((number, self.session.label(number)) for number in numbers)
         kept = next((number for number, label in labels if label is not None and label.is_content), None)
         if kept is None:
