@@ -705,17 +705,19 @@ def test_unchanged_model_has_the_same_scores_beside_every_config():
     assert learned.scores[UNCHANGED] == pytest.approx([*expected[:2], 1.0])
 
 
-OWN_FEATURES = """
+OWN_FEATURES = '''
 from victorpy.features import block_feature, feature
 
 @block_feature("unused-a")
 def a(block):
+    """A feature that no config uses."""
     return 1.0
 
 @feature("unused-b.*")
 def b(page, what):
+    """A feature that one config uses."""
     return page.letters > int(what)
-"""
+'''
 
 
 @pytest.mark.parametrize(

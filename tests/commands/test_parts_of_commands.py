@@ -19,6 +19,7 @@ from victorpy.model.parts import Parts
 
 
 def typed(program="victor clean", **values):
+    values = {"include": [], **values}
     arguments = Arguments(command="clean", program=program, options={name: f"--{name}" for name in values})
     return Arguments(**{**vars(arguments), **values})
 
