@@ -183,6 +183,9 @@ SHAPES: dict[str, Shape] = {
     "digits": repeat("2001-2002, ", "<p>"),
     "words in pieces": repeat("<i>a</i>", "<p>"),
     "spaced pieces": repeat("<i>a</i> ", "<p>"),
+    "50 pieces": repeat("<p>" + "<b>(</b>x" * 50),
+    "pieces in pre": repeat("<b>(</b>x", "<pre>", "</pre>"),
+    "9,000 pieces": repeat("<p>" + "<b>(</b>x" * 9_000),
     # comments, scripts and style sheets
     "comments": repeat("<!--x-->"),
     "open comments": repeat("<!--"),

@@ -1,11 +1,11 @@
-"""Use victorpy as a step of a datatrove pipeline: it replaces the HTML of each document by clean text.
+"""Use victorpy as a step of a datatrove pipeline: it replaces the HTML of each document with clean text.
 
     pip install . datatrove orjson
     python examples/datatrove_step.py pages.jsonl.gz clean/        # without arguments it cleans two pages of its own
 
 The lines of the input have `html` and `url`. Pages that are empty or fail are dropped and counted by reason. A page
-that hangs or crashes takes its datatrove task with it. For untrusted pages use `victor clean` or `victor spark-clean`,
-which guard every page.
+that hangs or crashes stops its datatrove task. For untrusted pages use `victor clean` or `victor spark-clean`, which
+guard every page.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class VictorCleaner(PipelineStep):  # type: ignore[misc]  # datatrove is not typ
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
-        self.options = options  # of clean_record: format, model, method, favor
+        self.options = options  # options of clean_record: format, model, method, favor
 
     def run(self, data: Any, rank: int = 0, world_size: int = 1) -> Iterator[Any]:
         for document in data:

@@ -4,7 +4,7 @@
     python examples/ray_map.py pages.parquet clean/        # without arguments it cleans three pages of its own
 
 The rows of the input have `html` and `url`; each gives one row with `status`, `kind` and `reason`. The model is loaded
-once in each of Ray's processes. Ray repeats a task whose process died, but a page that crashes it crashes it again. For
+once in each of Ray's processes. If a page crashes its process, Ray repeats the task, and the page crashes it again. For
 untrusted pages use `victor clean` or `victor spark-clean`, which guard every page.
 """
 
@@ -32,7 +32,7 @@ def clean_batch(table: pa.Table) -> pa.Table:
 
 
 def clean(pages: Any) -> Any:
-    """Pages are large: some tens of them make a batch."""
+    """Return the cleaned pages. Batches are small, because pages are large."""
     return pages.map_batches(clean_batch, batch_format="pyarrow", batch_size=64)
 
 

@@ -4,8 +4,8 @@
     victor sst show DIR -o tree.html
     victor clean --site DIR -o clean/
 
-Menu, masthead and footer are the same on all pages; the section, the most read articles, the teasers and the links to
-share a page differ from page to page.
+Menu, masthead and footer are the same on all pages. The section, the list of most read articles, the teasers and the
+links for sharing differ from page to page.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PAGE = """<!DOCTYPE html>
 
 
 def read_texts() -> list[tuple[str, list[str]]]:
-    """The titles and paragraphs of the sample pages."""
+    """Return the titles and paragraphs of the sample pages."""
     texts = []
     for path in sorted(DATA.glob("*/*.txt")):
         title, *paragraphs = [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
@@ -61,7 +61,7 @@ def build(directory: Path) -> Path:
 
 
 def make_page(texts: list[tuple[str, list[str]]], number: int) -> str:
-    """Return a page with one of the texts. The number of the page is the seed of everything else on it."""
+    """Return a page with one of the texts. The number of the page is the random seed for everything else."""
     chance = random.Random(number)
     title, paragraphs = texts[number]
     section = chance.choice(SECTIONS)
@@ -85,7 +85,7 @@ def make_page(texts: list[tuple[str, list[str]]], number: int) -> str:
 
 
 def _most_read(chance: random.Random, texts: list[tuple[str, list[str]]]) -> list[int]:
-    """Five of the ten articles that are read most these days."""
+    """Return five of the ten most read articles."""
     return sorted(chance.sample(range(min(10, len(texts))), 5))
 
 

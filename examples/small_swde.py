@@ -1,6 +1,6 @@
 """Make a small data set in SWDE's layout: pages of a few sites in two or three verticals, with their values.
 
-Every site repeats a menu and a footer of its own on all of its pages, far longer than what a page is about.
+All pages of a site share a menu and a footer, which are much longer than the content.
 
     python examples/small_swde.py DIR
 """
@@ -35,7 +35,7 @@ def build(directory: Path, verticals: tuple[str, ...] = ("book", "camera"), page
 
 def _write_site(directory: Path, vertical: str, site: str, pages: int, seed: int) -> None:
     chance = random.Random(f"{seed} {vertical} {site}")
-    frame = random.Random(f"{seed} {site}")  # the same in all verticals of a site
+    frame = random.Random(f"{seed} {site}")  # the frame is the same in all verticals of a site
     menu, footer = (_invented(frame, 60) for _ in range(2))
     folder = directory / vertical / f"{vertical}-{site}({pages})"
     folder.mkdir(parents=True, exist_ok=True)

@@ -611,3 +611,9 @@ def test_hostile_titles_are_quoted(title):
     assert read_yaml(written.removeprefix("---\n").removesuffix("---\n\n")) == {
         "title": title.replace("\ud800", "\ufffd")
     }
+
+
+@pytest.mark.parametrize("parts", ["links", {"links"}, None])
+def test_parts_of_a_document_are_parts(parts):
+    with pytest.raises(TypeError, match=r"parts must be Parts, such as Parts\.of\(exclude='links'\), not "):
+        Cleaner.load().document(PAGE, parts=parts)

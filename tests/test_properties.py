@@ -33,6 +33,7 @@ def for_every_page(test: Callable[[str, str], None]) -> Callable[[str, str], Non
 @given(page=st.binary(max_size=400) | soup.map(lambda text: text.encode("utf-8", "replace")))
 @example(page=b"\x00")
 @example(page=b"\xff\xfe\x00\xd8")
+@example(page=b"%PDF-")
 @steadily
 def test_no_bytes_crash_and_only_binary_data_is_refused(name: str, page: bytes) -> None:
     try:
@@ -40,7 +41,8 @@ def test_no_bytes_crash_and_only_binary_data_is_refused(name: str, page: bytes) 
         refused = ""
     except DataError as error:
         refused = str(error)
-    assert refused in {"", "this is binary data, not a web page"}
+    kind = "a PDF file" if page.startswith(b"%PDF-") else "binary data"
+    assert refused in {"", f"this is {kind}, not a web page"}
 
 
 @given(

@@ -1,4 +1,4 @@
-"""victorpy cleans web pages: HTML goes in, the text that somebody wrote comes out.
+"""victorpy extracts the main content of web pages.
 
 >>> import victorpy
 >>> print(victorpy.clean("<ul><li><a href='/'>Home</a></ul><p>Tea is made by pouring hot water over tea leaves.</p>"))
@@ -80,7 +80,7 @@ def __getattr__(name: str) -> Any:
         try:
             return import_module(f"{__name__}.{name}")
         except ImportError as error:
-            if error.name != f"{__name__}.{name}":  # a package is missing; hasattr must not fail
+            if error.name != f"{__name__}.{name}":  # another package is missing; hasattr must not fail
                 raise AttributeError(f"{__name__}.{name} cannot be imported: {error}") from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -1,10 +1,10 @@
-"""The program `victor`, which ``python -m victorpy`` starts too."""
+"""The entry point of the program `victor` and of ``python -m victorpy``."""
 
 import sys
 
 
 def main(command: str | None = None) -> int:
-    """Run ``victor``, or one command of it. ^C shows no traceback, not even while modules are imported."""
+    """Run ``victor`` or one of its commands. ^C shows no traceback, even while modules are imported."""
     try:
         from victorpy import commands
 

@@ -1,4 +1,4 @@
-"""Read, label and write a page: the steps of cleaning, in order."""
+"""Clean a page: read it, label its blocks and write the output."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from victorpy.outputs.layout import Layout
 
 BUILT_BY_SCRIPTS = "the page has almost no text; scripts seem to build it, so save it in a browser and clean that file"
-"""Loss of a page from which nothing was kept because its text is missing."""
+"""Loss that is reported if nothing was kept because the page contains no text."""
 
-_SHELL_CONFIDENCE = 0.4  # factor: four of ten such pages in WCXB's development set have no content
-_SHELL_BYTES = 500  # minimum size of such a page
-_SHELL_SHARE = 0.01  # maximum share of its text
+_SHELL_CONFIDENCE = 0.4  # maximum confidence that such a page is empty; in WCXB's development set, four of ten are
+_SHELL_BYTES = 500  # minimum size of a page that scripts build
+_SHELL_SHARE = 0.01  # maximum share of text in it
 _SHELL_NOTE = 300  # maximum length of a text that asks for JavaScript
 
 
@@ -73,7 +73,7 @@ def _read(
     layout: bool,
     annotation: bool,
 ) -> tuple[Document, Metadata | None, Layout | None]:
-    """Read a page and, on request, its metadata and its layout, which pruning removes."""
+    """Read a page. On request, also read its metadata and its layout, before pruning removes them."""
     if not isinstance(page, (bytes, bytearray, str)):
         raise TypeError(f"a page is bytes or text, not {type(page).__name__}")
     if annotation:
@@ -85,8 +85,11 @@ def _read(
     decoded = decode(page, content_type)
     uses_styles = config.one("style-sheets", "ignore") == "inline"
     delete = config.get("tag-delete")
+    cuts = config.cuts
     reads_all = layout or uses_styles
-    tree = parse_whole(decoded.page, *(() if reads_all else (delete, config.cuts.attributes, metadata)))
+    unread, read = ((), None) if reads_all else (delete, cuts.attributes)
+    not_inline = frozenset() if cuts.every else cuts.block_level.union(delete, ["img"])
+    tree = parse_whole(decoded.page, unread, read, not_inline, metadata)
     if metadata or reads_all:
         prune(tree, ())
     about = _metadata(tree, url, decoded.page) if metadata else None
@@ -102,8 +105,8 @@ def _read(
         inline_styles(tree.root, [sheet.decode("utf-8", "replace") for sheet in sheets])
     losses = ((decoded.loss,) if decoded.loss else ()) + tree.losses + (about.losses if about else ())
     values = {"url": url or tree.url, "source": source, "encoding": decoded.encoding, "losses": losses}
-    document = split(tree, config.cuts, delete, **values)
-    markup = reader.read(prune(tree, delete), config.cuts)._replace(source=decoded.text) if reader else None
+    document = split(tree, cuts, delete, **values)
+    markup = reader.read(prune(tree, delete), cuts)._replace(source=decoded.text) if reader else None
     return document, about, markup
 
 
@@ -128,7 +131,7 @@ class Cleaner:
     def __init__(self, labeller: Labeller, config: Config, name: str = "") -> None:
         self.labeller = labeller
         self.config = config
-        self.name = name or config.name  # name of the model, or of the config that splits pages into blocks
+        self.name = name or config.name  # name of the model, or of the config if there is no model
 
     def __repr__(self) -> str:
         return f"<Cleaner {self.name!r}, labeller={type(self.labeller).__name__}>"
@@ -172,8 +175,8 @@ class Cleaner:
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Cleaner:
         """Return a cleaner for the pages of one site, after it has seen some of them.
 
-        `labels` has the labels of each annotated page, and None for other pages. The bundled model ``site`` and methods
-        such as ``sst`` learn what the site repeats. Other methods do not change.
+        `labels` contains the labels of each annotated page, and None for other pages. The bundled model ``site`` and
+        methods such as ``sst`` learn which parts the site repeats. Other methods do not change.
 
         >>> pages = [f"<ul><li><a href='/'>Tea shop</a></ul><p>Tea number {n} is hot." for n in range(5)]
         >>> cleaner = Cleaner.load("site")
@@ -201,10 +204,10 @@ class Cleaner:
     ) -> CleanPage:
         """Clean a page and return its blocks, their labels and probabilities.
 
-        The page and `url` are as in `clean`, the other parameters as in `read_document`. With `features` the result
-        has the features of each block, with `metadata` the title, author, date and so on of the page, with `roles` the
-        role of each block, and with `layout` its markup, which the format ``page`` needs. `parts` are the parts of the
-        page to keep or drop.
+        The page and `url` are as in `clean`, and `content_type`, `source` and `annotation` as in `read_document`.
+        `features`, `metadata` (title, author, date and others) and `roles` request additional results. `layout`
+        requests the markup of the page, which the format ``page`` needs. `parts` are the parts of the page to keep or
+        drop.
 
         >>> Cleaner.load().document("<title>Tea</title><p>Tea is hot.", metadata=True).metadata.title
         'Tea'
@@ -213,12 +216,14 @@ class Cleaner:
         >>> Cleaner.load().document(html, parts=Parts.of(exclude="links")).to("markdown")
         'Tea is hot. It is made by pouring water over the leaves of the tea bush.\\n'
         """
+        if not isinstance(parts, Parts):
+            raise TypeError(f"parts must be Parts, such as Parts.of(exclude='links'), not {parts!r}")
         document, about, markup = _read(
             page, self.config, url, content_type, source, metadata=metadata, layout=layout, annotation=annotation
         )
         is_large = len(document.texts) > MOST_BLOCKS
         if is_large:
-            trim_memory()  # of the tree
+            trim_memory()  # frees the memory of the tree
         labelling, shown, columns = self.labeller.examine(document, features)
         if labelling.warnings:
             document = replace(document, losses=document.losses + labelling.warnings)
@@ -266,20 +271,20 @@ class Cleaner:
 
 
 def needs_metadata(output: Output, parts: Parts) -> bool:
-    """Whether to read the metadata of a page for a format, given the parts that the user wants."""
+    """Return whether a format, or the parts that the user wants, need the metadata of a page."""
     wants_facts = output.wants_facts or "facts" in parts.included
     return output.wants_metadata or (wants_facts and "facts" not in parts.excluded)
 
 
 def lacks_text(page: bytes | str, texts: Sequence[str]) -> bool:
-    """Whether scripts seem to build a page, because it has almost no text or only a text about JavaScript."""
+    """Whether scripts seem to build a page: it has almost no text, or only a text that asks for JavaScript."""
     length = sum(map(len, texts))
     asks_for_scripts = length <= _SHELL_NOTE and any("javascript" in text.lower() for text in texts)
     return asks_for_scripts or (len(page) >= _SHELL_BYTES and length < _SHELL_SHARE * len(page))
 
 
 def detect_language(page: CleanPage, claimed: str) -> str:
-    """Return the language of the kept text, or the language that the page claims if there is too little text."""
+    """Return the language of the kept text. If there is too little text, return the language that the page declares."""
     kept: list[str] = []
     length = 0
     for text, label in zip(page.document.texts, page.labels, strict=True):
@@ -316,12 +321,12 @@ def clean(
     against. `format` is the name of an output format, such as text, markdown, html or jsonl; ``victor list formats``
     shows all of them. `favor` is precision (to keep less noise), recall (to lose less content) or balanced.
 
-    With `timeout` the page is cleaned in a child process, which is reused. Raises TimeLimitError if the page takes
-    more seconds, and ChildError if it crashes the process or takes more than 1 GB of memory.
+    With `timeout` the page is cleaned in a child process, which is reused. Raises TimeLimitError after that many
+    seconds, and ChildError if the page crashes the process or takes more than 1 GB of memory.
 
     `include` and `exclude` name parts of the page to keep or drop, such as comments, tables or links; ``victor list
-    parts`` shows all of them. `headline` is always, never, or model: only if the model keeps it.
-    By default it is kept unless it is almost certainly noise.
+    parts`` shows all of them. `headline` is ``always``, ``never``, or ``model`` (as the model decides). By default the
+    headline is kept unless it is almost certainly noise.
 
     Warns if the page looks like a path or an address: read the file or fetch the address first.
 

@@ -16,10 +16,10 @@ from victorpy.document import Label
 from victorpy.errors import ConfigError, suggest
 
 USES = ("decode", "threshold", "favor", "empty-below", "heading-least", "kinds-share", "kinds-content-share")
-"""Variables that control how a trained model is used. They may be changed after training."""
+"""Variables that control how a trained model is used. You can change them after training."""
 
-MOST_VALUES = 20_000  # maximum number of values that the lines of a config may set, together
-_LONGEST_QUOTE = 200  # characters of a value in an error message
+MOST_VALUES = 20_000  # maximum number of values in a config
+_LONGEST_QUOTE = 200  # maximum number of characters of a value in an error message
 
 _FREE = (
     *USES,
@@ -32,7 +32,7 @@ OUTPUT_ATTRIBUTES = frozenset(
     "checked colspan data-embed data-lang data-language data-lazy-src data-lazy-srcset data-original data-src"
     " data-srcset reversed rowspan srcset value".split()
 )
-"""Attributes that output formats need. They are kept whatever the config says."""
+"""Attributes that output formats need. They are always kept, even if the config does not list them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Config:
     places: Mapping[str, str] = field(default_factory=dict)  # FILE:LINE of each variable, for error messages
     directory: Path | None = None  # directory of the config file, where files that it names are looked up first
     digests: Mapping[str, str] | None = None
-    """The config of a model can only name files of the model, which have these digests. None for other configs."""
+    """Digests of the files in a model. The config of a model may only name these files. None for other configs."""
     allow_code: bool = True  # whether the feature modules of the config may run
 
     def __repr__(self) -> str:
@@ -105,7 +105,7 @@ class Config:
         return _cuts(self.one("split", "every"), self.get("class-block"), self.get("attribute-keep"))
 
     def differences(self, other: Config) -> list[str]:
-        """Return the variables that differ, without those that control how a model is trained or used."""
+        """Return the variables that differ, except those that control how a model is trained or used."""
         names = sorted({*self.values, *other.values})
         return [name for name in names if self.get(name) != other.get(name) and not name.startswith(_FREE)]
 
@@ -161,7 +161,7 @@ def _cuts(split: str, block_level: tuple[str, ...], attributes: tuple[str, ...])
 def load_config(name: str | Path) -> Config:
     """Read a config, given the path of a file or the name of a shipped config (``victor list configs``).
 
-    Raises ConfigError with the file and line of a mistake.
+    Raises ConfigError with the file and line if the config is invalid.
 
     >>> load_config("blocks").cuts.every
     False
@@ -227,7 +227,7 @@ class _Reader:
         if self._count > MOST_VALUES:
             raise ValueError(f"the config sets more than {MOST_VALUES:,} values")
         old = [] if definition.single or not values else self.values.get(variable, [])
-        # The last old value is enough to check the order of numbers.
+        # Include the last old value in the check, because numbers must be in order.
         problem = definition.check((*old[-1:], *values)) if values and definition.line_by_line else ""
         if problem:
             raise ValueError(f"{variable}: {problem}, not {_quote([*old, *values])}")

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 from urllib.parse import urljoin
 
@@ -20,13 +21,19 @@ HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 STRIDE = 4_000
-"""Number of blocks that are created at a time. Objects of more blocks would take most of the memory of a large page."""
+"""Number of blocks that are created at a time. Creating all blocks of a large page would take most of its memory."""
+
+STRIDE_CHARACTERS = 200_000
+"""Number of characters of their texts. Every piece of a block is an object too."""
 
 MOST_PATHS = 10_000_000
-"""Maximum number of characters of all paths of a page. Paths are only this long if thousands of blocks are deep."""
+"""Maximum number of characters of all paths of a page together.
+
+Only pages with thousands of deeply nested blocks reach it.
+"""
 
 Spans = tuple[tuple[int, int], ...]
-"""The kept stretches of a block's text in order, each with its start and stop."""
+"""The kept parts of a block's text in order, each as a start and a stop offset."""
 
 
 class Label(StrEnum):
@@ -49,7 +56,7 @@ class Label(StrEnum):
 
 
 class Role(StrEnum):
-    """Role of a block on its page, beside its label. A role says what a block is, not whether it is kept.
+    """Role of a block on its page. In contrast to a label, a role says what a block is, not whether it is kept.
 
     >>> Role("byline"), len(Role)
     (<Role.BYLINE: 'byline'>, 15)
@@ -59,7 +66,7 @@ class Role(StrEnum):
     SUBTITLE = "subtitle"
     """A line or lead below the headline."""
     BYLINE = "byline"
-    """Author, date and place of the text."""
+    """Author, date and place of an article."""
     BODY = "body"
     """The text itself, with its section headings and lists. The posts of a thread are body, not comments."""
     CAPTION = "caption"
@@ -86,7 +93,7 @@ class Role(StrEnum):
 
 
 class Piece(NamedTuple):
-    """A stretch of a block's text that is directly inside one element.
+    """A part of a block's text that is directly inside one element.
 
     >>> from victorpy import load_config, read_document
     >>> document = read_document("<p>Tea is <b>hot</b>.", load_config("blocks"))
@@ -103,7 +110,7 @@ class Piece(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A stretch of text between two cuts, and its position in the page.
+    """The text between two cuts of a page, and its position in the page.
 
     >>> from victorpy import load_config, read_document
     >>> block = read_document("<h1>Tea</h1><p>Tea is <b>hot</b>.", load_config("blocks")).blocks[1]
@@ -137,7 +144,9 @@ class Block(NamedTuple):
             yield piece, self.text[piece.start : stop]
 
     def keeping(self, spans: Spans) -> Block:
-        """Return the block with only the given stretches of its text. A space replaces dropped text with white space.
+        """Return a copy of the block with only some spans of its text.
+
+        Dropped text becomes a space if it contains white space.
 
         >>> from victorpy import load_config, read_document
         >>> block = read_document("<p>Log in. Tea is <b>hot</b>. Bye.", load_config("blocks")).blocks[0]
@@ -174,15 +183,15 @@ class PageArrays(Protocol):
 
 
 class OnDemand:
-    """A dataclass whose fields are created from a page's arrays when they are first used, if it has arrays."""
+    """A dataclass whose fields are created on first use from the arrays of the native core, if there are any."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
     arrays: ClassVar[PageArrays | None] = None
-    """The native core's arrays, if it has split the page."""
+    """The arrays of the native core, if it split the page."""
 
     @classmethod
     def from_arrays(cls, arrays: PageArrays, **values: Any) -> Self:
-        """Return an object with these arrays, and with values for other fields."""
+        """Return an object with these arrays, and with the given values for other fields."""
         made = cls.__new__(cls)
         made.__dict__.update(values, arrays=arrays)
         return made
@@ -194,7 +203,7 @@ class OnDemand:
         return value
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all fields for pickling, and create those that are missing."""
+        """Return all fields for pickling. Creates fields that were not used yet."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
@@ -217,11 +226,14 @@ class Elements(OnDemand):
     """Number of the parent element, -1 for the root."""
     attributes: list[dict[str, str]] = field(default_factory=list)
     stop: list[int] = field(default_factory=list)
-    """One more than the number of the last element inside it."""
+    """One more than the number of the last descendant."""
     first_block: list[int] = field(default_factory=list)
     """Number of blocks that had started when the element opened."""
     stop_block: list[int] = field(default_factory=list)
-    """Number of blocks that had started when it closed. A block may straddle either end; see `Block.element`."""
+    """Number of blocks that had started when the element closed.
+
+    A block may begin before the element or end after it; see `Block.element`.
+    """
 
     def __len__(self) -> int:
         return len(self.tag)
@@ -236,7 +248,7 @@ class Elements(OnDemand):
         return element
 
     def innermost(self, tag: str) -> list[int]:
-        """Return the innermost element with the tag around each element (or the element itself), or -1."""
+        """Return, for each element, the innermost enclosing element with the tag (or the element itself), or -1."""
         found: list[int] = []
         for element, (own, parent) in enumerate(zip(self.tag, self.parent, strict=True)):
             found.append(element if own == tag else found[parent] if parent >= 0 else -1)
@@ -265,7 +277,7 @@ class Document(OnDemand):
     """Where the page was read from, such as a file name."""
     encoding: str = ""
     losses: tuple[str, ...] = ()
-    """Descriptions of what was lost or guessed between bytes and blocks."""
+    """Descriptions of everything that was lost or guessed while the page was decoded, parsed and split."""
     trailing: tuple[str, ...] = ()
     """The tags after the last block."""
     base: str = field(default="", compare=False)
@@ -281,13 +293,13 @@ class Document(OnDemand):
         return self.arrays.has_tag(tag) if self.arrays is not None else tag in self.elements.tag
 
     def attributes_of(self, element: int) -> dict[str, str]:
-        """Return the attributes of an element. Faster than `elements.attributes`, which has those of all elements."""
+        """Return the attributes of an element. Faster than `elements.attributes`, which loads all elements."""
         if element < 0:
             return {}
         return self.elements.attributes[element] if self.arrays is None else self.arrays.attributes_of(element)
 
     def mentioning(self, elements: Iterable[int], attribute: str, words: Collection[str]) -> list[int]:
-        """Return those of the elements whose attribute contains one of the words, which are in lower case."""
+        """Return the elements whose attribute contains one of the words. The words must be in lower case."""
         if self.arrays is not None:
             return self.arrays.mentioning(elements, attribute, words)
         values = {element: self.attributes_of(element).get(attribute, "").translate(_LOWER) for element in elements}
@@ -310,7 +322,10 @@ class Document(OnDemand):
         return classes, "\n".join(classes)
 
     def elements_named(self, pattern: re.Pattern[str], hints: Iterable[str]) -> list[int]:
-        """Return the elements whose class matches a pattern, in order. Such a class contains one of the hints."""
+        """Return the elements whose class matches a pattern, in order.
+
+        Every match must contain one of the words in `hints`, which are searched first.
+        """
         classes, text = self._classes
         present = [hint for hint in hints if hint in text]  # mostly none
         names = [name for name in classes if any(map(name.__contains__, present))] if present else ()
@@ -321,9 +336,26 @@ class Document(OnDemand):
         if self.arrays is None or "blocks" in self.__dict__:
             yield from self.blocks
             return
-        count = len(self.texts)
-        for first in range(0, count, STRIDE):
-            yield from self.select(range(first, min(first + STRIDE, count)))
+        for numbers in self.stretches(range(len(self.texts))):
+            yield from self.select(numbers)
+
+    def stretches(self, numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+        """Divide numbers of blocks into stretches of blocks that are created at a time."""
+        texts = self.texts
+        first = length = 0
+        for place, number in enumerate(numbers):
+            length += len(texts[number])
+            if place - first == STRIDE or length > STRIDE_CHARACTERS:
+                if place > first:
+                    yield numbers[first:place]
+                first, length = place, len(texts[number])
+        if first < len(numbers):
+            yield numbers[first:]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the blocks should not all be created at a time."""
+        return len(self.texts) > STRIDE or sum(map(len, self.texts)) > STRIDE_CHARACTERS
 
     def select(self, numbers: Sequence[int]) -> tuple[Block, ...]:
         """Return the blocks with the given numbers."""
@@ -348,25 +380,35 @@ class Document(OnDemand):
 
     @property
     def name(self) -> str:
-        """The page's address, else where it was read from, else its title; cut if it is long."""
+        """The page's address, or else its file, or else its title. Long names are shortened."""
         name = self.url or self.source or self.title
         return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
     def paths(self) -> list[str]:
         """Return the XPath of each block in the pruned page: ``/html[1]/body[1]/div[2]/p[1]``.
 
-        After `MOST_PATHS` characters the paths of further elements are empty.
+        After `MOST_PATHS` characters of the elements' paths, or of the blocks' paths, further paths are empty.
         """
-        siblings: dict[tuple[int, str], int] = {}
-        paths: list[str] = []
-        length = 0
-        for tag, parent in zip(self.elements.tag, self.elements.parent, strict=True):
-            number = siblings[parent, tag] = siblings.get((parent, tag), 0) + 1
-            parent_path = paths[parent] if parent >= 0 else ""
-            path = f"{parent_path}/{tag}[{number}]" if length < MOST_PATHS else ""
-            length += len(path)
-            paths.append(path)
-        return [paths[block.element] if block.element >= 0 else "" for block in self.each_block()]
+        return paths_and_loss(self)[0]
+
+
+def paths_and_loss(document: Document) -> tuple[list[str], str]:
+    """Return the paths of the blocks, and a description of their loss if there are too many characters."""
+    siblings: dict[tuple[int, str], int] = {}
+    paths: list[str] = []
+    length = 0
+    for tag, parent in zip(document.elements.tag, document.elements.parent, strict=True):
+        number = siblings[parent, tag] = siblings.get((parent, tag), 0) + 1
+        parent_path = paths[parent] if parent >= 0 else ""
+        path = f"{parent_path}/{tag}[{number}]" if length < MOST_PATHS else ""
+        length += len(path)
+        paths.append(path)
+    of_blocks = [paths[block.element] if block.element >= 0 else "" for block in document.each_block()]
+    lengths = [*accumulate(map(len, of_blocks))]
+    if max([length, *lengths[-1:]]) < MOST_PATHS:
+        return of_blocks, ""
+    written = [path if length <= MOST_PATHS else "" for path, length in zip(of_blocks, lengths, strict=True)]
+    return written, f"paths after the first {MOST_PATHS:,} characters of them are empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,14 +427,15 @@ class Labelling:
     confidence: float | None = None
     """Expected word F1 of the kept text. None if unknown."""
     spans: tuple[Spans | None, ...] = ()
-    """The kept stretches of each block that is kept in part, None for all other blocks. Empty if there are none."""
+    """The kept spans of each block that is kept in part, and None for other blocks. Empty if there are none.
+    """
     warnings: tuple[str, ...] = ()
     """Reasons to doubt the labels, which are reported with the losses of the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a page says about itself. Fields without a trustworthy value are empty.
+    """Metadata of a page. Fields without a trustworthy value are empty.
 
     >>> from victorpy import Cleaner
     >>> html = '<html lang="en"><title>Tea | Tea shop</title><meta name="author" content="Ann Lee"><p>Tea is hot.'
@@ -404,7 +447,7 @@ class Metadata:
     title: str = ""
     """Title of the page without the site's name."""
     author: str = ""
-    """Author; several are joined by ``"; "``."""
+    """Author. Several authors are joined by ``"; "``."""
     date: str = ""
     """Date of publication, as ``2024-05-17``."""
     site_name: str = ""
@@ -412,7 +455,7 @@ class Metadata:
     language: str = ""
     """Declared language, as ``en`` or ``pt-BR``."""
     url: str = ""
-    """Address that the page declares, else the address it was read from."""
+    """Address that the page declares, or else the address that it was read from."""
     image: str = ""
     """Address of the picture that represents the page."""
     kind: str = ""
@@ -421,4 +464,4 @@ class Metadata:
     sources: dict[str, str] = field(default_factory=dict)
     """Where each field was found: ``{"author": "json-ld"}``."""
     losses: tuple[str, ...] = ()
-    """What was ignored because the page has too much of it."""
+    """Metadata that was ignored because the page contains too much of it."""

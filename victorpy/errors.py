@@ -1,4 +1,4 @@
-"""Errors that users can cause. Each message says what is wrong and what to do."""
+"""Errors that users can cause. Each message explains what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ DISTRIBUTION = "victor-clean"
 
 
 def visible(text: str, keep_lines: bool = False) -> str:
-    r"""Replace control characters and text-direction marks by their code points, so that terminals do not obey them.
+    r"""Replace control characters and text-direction marks with their code points, so that they have no effect in a
+    terminal.
 
     All text from pages, archives, file names and models passes through this function before a terminal or a log.
     With `keep_lines`, tabs and line ends are kept.
@@ -68,7 +69,7 @@ class ParseError(DataError):
 
 
 class TimeLimitError(VictorError, TimeoutError):
-    """A page took longer than it may."""
+    """Cleaning a page took longer than the time limit."""
 
 
 class ChildError(VictorError):
@@ -123,7 +124,7 @@ def suggest(name: object, known: Iterable[str]) -> str:
     import difflib  # slow to import, and only needed for errors
 
     text = str(name)
-    if len(text) > _LONGEST_NAME:  # difflib takes quadratic time
+    if len(text) > _LONGEST_NAME:  # difflib takes time quadratic in the length of a name
         return ""
     close = difflib.get_close_matches(text, list(known), n=1, cutoff=0.6)
     return f" (did you mean {str(close[0])!r}?)" if close else ""

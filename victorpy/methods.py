@@ -1,7 +1,7 @@
 """Find and load cleaning methods by name.
 
-A method is a labeller without training (``sst``, ``longest-run``), or a model by its bundled name or its directory. In
-comparisons it may also be another program.
+A method is an untrained labeller (``sst``, ``longest-run``) or a model, given by the name of a bundled model or a
+directory. In comparisons, other programs are methods too.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from victorpy.model.store import DEFAULT, bundled_models, find_model
 from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer
 
 CONFIG = "blocks"  # config that splits pages into blocks for methods without a config
-ALL, ALL_PEERS = "all", "peers"  # names for every available method, and for every other program that is installed
+ALL, ALL_PEERS = "all", "peers"  # special names: all available methods, and all other programs that are installed
 
 
 def method_names() -> list[str]:
-    """Return the names of all methods that need no directory."""
+    """Return the names of all methods. Model directories are not included."""
     return sorted([*bundled_models(), *LABELLERS])
 
 
@@ -43,7 +43,7 @@ def load_method(name: str, settings: Sequence[str] = (), allow_code: bool = Fals
 
 
 def _is_model(name: str) -> bool:
-    """Whether a model with this name exists. A bundled model may be missing."""
+    """Whether a model with this name exists. Bundled models may be missing in a checkout."""
     try:
         return bool(find_model(name))
     except ModelError:
@@ -67,8 +67,8 @@ class Method:
     parameters: tuple[str, ...] = ()  # parameters of the method, as ``NAME=VALUE``
     model: str | None = None  # name or directory of a model
     config: str | None = None
-    """Config to run the model with. Without `model`, the model has the same name as the config."""
-    favor: str | None = None  # precision, recall or balanced: moves the cut between content and noise
+    """Config to run the model with. If `model` is not set, the model with the name of the config is used."""
+    favor: str | None = None  # precision, recall or balanced; moves the cut between content and noise
     label: str = ""  # name to show in tables
     allow_code: bool = False  # whether the Python code in a model may run
 
@@ -97,7 +97,10 @@ class Method:
 
     @property
     def kind(self) -> str:
-        """What the method learns from: labels (a trained model), site or nothing; ``peer`` for another program."""
+        """What the method learns from: ``labels`` (a trained model), ``site`` or ``nothing``.
+
+        For another program, ``peer``.
+        """
         if self.is_peer:
             return "peer"
         labeller = self.load().labeller
@@ -105,7 +108,7 @@ class Method:
 
     @property
     def run_as(self) -> str:
-        """Description of the method with all its parameters."""
+        """Name of the method with all its parameters."""
         if self.is_peer:
             return show_peer(str(self.method), self.parameters)
         return f"the model {Path(self.model_name).name}" if self.is_trained else repr(self.load().labeller)
@@ -135,7 +138,7 @@ def _load_cleaner(method: Method) -> Cleaner:
 
 
 def _load_model(method: Method) -> Cleaner:
-    """Load a model, and replace its config. Both configs must have the same features."""
+    """Load a model and run it with another config, which must have the same features."""
     cleaner = Cleaner.load(method.model_name, allow_code=method.allow_code)
     if method.config is None:
         return cleaner
@@ -151,7 +154,7 @@ def _load_model(method: Method) -> Cleaner:
 
 
 def find_method(name: str, parameters: Sequence[str] = (), allow_code: bool = False) -> Method:
-    """Return a method of any kind. Loads it, so that wrong names and parameters raise here."""
+    """Return a method of any kind. It is loaded once, so that wrong names and parameters raise an error here."""
     method = Method(name, tuple(parameters), allow_code=allow_code)
     if method.is_peer:
         load_peer(name, parameters)

@@ -1,7 +1,7 @@
 """Other programs as methods: functions from the bytes of a page to its main text.
 
-The extra ``peers`` installs those in Python, and ``npm install defuddle @mozilla/readability jsdom@26`` in the current
-directory those that run in Node.js. The arguments of each function are the parameters of the method.
+The extra ``peers`` installs the Python programs. ``npm install defuddle @mozilla/readability jsdom@26`` in the current
+directory installs the programs for Node.js. The arguments of each function are the parameters of the method.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Peer(NamedTuple):
     """Another program, which may be installed."""
 
     module: str
-    """Its module in Python, or its package in Node.js."""
+    """The Python module or Node.js package of the program."""
     make: Callable[..., Extractor]
     in_node: bool = False
 
@@ -175,13 +175,13 @@ _seconds_in_node = 0.0
 
 
 def cpu_seconds() -> float:
-    """Return the CPU seconds of this process, and of the programs in Node.js that cleaned pages for it."""
+    """Return the CPU seconds of this process and of its Node.js programs."""
     return time.process_time() + _seconds_in_node
 
 
 @cache
 def _node_versions() -> dict[str, str]:
-    """Return the versions of the packages that are installed in Node.js."""
+    """Return the versions of installed Node.js packages."""
     node = shutil.which("node")
     if node is None:
         return {}
@@ -193,7 +193,7 @@ def _node_versions() -> dict[str, str]:
 class NodeProgram:
     """A cleaner in Node.js: a function from the text of a page to its content as HTML or Markdown.
 
-    The program runs in a process of its own, which is reused and ends with this one.
+    The program runs in a separate process, which is reused and ends with this process.
     """
 
     def __init__(self, *arguments: str) -> None:

@@ -352,7 +352,8 @@ def test_pages_of_a_directory_one_after_another(pages):
         terminal.wait_for(lambda here: "not read" not in here.text)
         assert re.search(r"► .* 154 .*courier-bakery.html", terminal.text)
         terminal.type("enter", until="block 1 of 154")
-        terminal.type("a", ">", until="1/4 done ")
+        terminal.type("a", until="1/4 done ")  # before the page is left
+        terminal.type(">", until="1/4 done ")
         terminal.wait_for("courier-bridge.html")
         terminal.type("o", "q", until="1 of 4 pages finished")
         assert re.search(r"100 % .*courier-bakery.html", terminal.text)
@@ -419,6 +420,18 @@ def test_adjudication_on_the_screen(page):
         terminal.type("2", until="All 8 blocks are decided")
         leave(terminal)
     assert labels_in(page.parent / "gold.anno") == "ooohploo"
+
+
+def test_missing_directories_of_an_adjudication_are_created(page):
+    with adjudicate(page, "ooohppoo", "ooohppoo") as terminal:
+        terminal.wait_for("8 decided 100 %")
+        leave(terminal)
+    annotations = [page.parent / f"{name}.anno" for name in ("anna", "ben")]
+    gold = page.parent / "new" / "sub" / "gold.anno"
+    with annotate("--no-model", "--adjudicate", *annotations, "-o", gold, columns=120) as terminal:
+        terminal.wait_for("8 decided 100 %")
+        leave(terminal)
+    assert labels_in(gold) == "ooohppoo"
 
 
 # Bottom line and help

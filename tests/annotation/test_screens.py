@@ -16,6 +16,8 @@ from victorpy.annotation.pages import Pages
 from victorpy.annotation.store import OpenPage
 from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.keys import Keys
+from victorpy.annotation.tui.page_view import Others
+from victorpy.annotation.tui.side_panes import FactsPane
 from victorpy.annotation.tui.text import text_of
 from victorpy.annotation.tui.views import PageListView
 from victorpy.document import Label
@@ -103,6 +105,26 @@ def test_list_of_pages(tmp_path: Path) -> None:
     view.sort(follow=True)
     assert (view.cursor, view.entry.name) == (0, "two.html")
     assert [text_of(row)[-8:] for row in view.body(40, 4)[1:]] == ["two.html", "three.h…", "one.html"]
+
+
+def test_page_is_done_as_soon_as_all_its_blocks_are_decided(tmp_path: Path) -> None:
+    app = App(Keys(), CONFIG, None, read_only=False, retrain=False)
+    app.show_page(OpenPage(tmp_path / "a.anno", session_of("<p>Tea<p>Pot"), name="page"), Others(2, 4))
+    tops = [screen_of(app, 100, 10)[0]]
+    for key in ("o", "o", "u"):
+        app.key(key)
+        tops.append(screen_of(app, 100, 10)[0])
+    assert [top.split()[0] for top in tops] == ["2/5", "2/5", "3/5", "2/5"]
+
+
+@pytest.mark.parametrize(("probability", "is_explained"), [(0.13, True), (0.499, True), (0.5, False), (0.99, False)])
+def test_facts_explain_why_an_improbable_label_was_chosen(
+    tmp_path: Path, probability: float, is_explained: bool
+) -> None:
+    pane = FactsPane(session_of("<p>Tea", sure=[probability]), None)
+    lines = [text_of(row) for row in pane.draw(80, 20)]
+    assert f"model: other ({probability:.3f})" in lines
+    assert ("why: labels are chosen for the whole page, not at 50 %" in lines) == is_explained
 
 
 def test_long_name_is_cut_at_its_beginning(tmp_path: Path) -> None:

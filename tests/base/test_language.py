@@ -2,9 +2,10 @@
 
 import pytest
 
-from victorpy.base.language import language_of
+from victorpy.base.language import known_languages, language_of, primary
 
 CHINESE = "构建知识，简单介绍一下。可以帮助团队更快地构建，自动化和交付更好的软件。"
+GERMAN = "Tee ist ein heißes Getränk, das man aus den Blättern des Teestrauchs macht und überall gern trinkt. "
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,59 @@ CHINESE = "构建知识，简单介绍一下。可以帮助团队更快地构建
 )
 def test_languages_that_do_not_use_the_script_are_refused(text, claimed, language):
     assert language_of(text, claimed) == language
+
+
+SCRIPTS = [
+    *((letters, "zh yue ja") for letters in "漢々"),
+    *((letters, "ja") for letters in "ひカーｶ"),
+    *(("차", "ko"), ("ж", "ru uk sr"), ("ش", "ar fa ur"), ("ש", "he yi"), ("λ", "el grc"), ("अ", "hi mr ne sa")),
+    *(("অ", "as bn"), ("ਚ", "pa"), ("ચ", "gu"), ("ଚ", "or"), ("ச", "ta"), ("చ", "te"), ("ಚ", "kn"), ("ച", "ml")),
+    *(("ච", "si"), ("ช", "th"), ("ຊ", "lo"), ("ཇ", "bo dz"), ("လ", "my"), ("ត", "km"), ("ሻ", "am ti")),
+    *(("թ", "hy"), ("ჩ", "ka")),
+]
+
+
+def test_every_script_belongs_to_its_languages():
+    for letters, languages in SCRIPTS:
+        for language in languages.split():
+            assert language_of(letters, language) == language
+        assert language_of(letters, "de") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("жж aa", "en"),
+        ("жжж aa", ""),
+        ("a" * 500 + "က" * 550, "en"),  # the first 1,000 characters decide
+        ("က" * 500 + "a" * 550, "en"),
+        ("a" * 499 + "က" * 551, "my"),
+        ("က" * 501 + "a" * 549, "my"),
+    ],
+)
+def test_at_most_half_of_the_letters_are_of_other_scripts(text, language):
+    assert language_of(text, "en") == language
+
+
+def test_languages_that_can_be_detected_have_no_aliases():
+    assert {"de", "zh", "my", "zxx"} <= known_languages()
+    assert "wuu" not in known_languages()
+
+
+@pytest.mark.parametrize(
+    ("claimed", "language"),
+    [(" DE-at ", "de"), ("zh_Hant_TW", "zh"), ("sr-Latn", "sr"), ("", ""), ("-", ""), ("x", "x")],
+)
+def test_primary_language(claimed, language):
+    assert primary(claimed) == language
+
+
+SHORT, UNSURE = "Taxi Hotel Bar Radio Internet Metro Video Casino ", "1 2 3 4 5 6 7 8 9 10 "
+
+
+def test_unsure_detection_does_not_replace_the_declared_language():
+    text = SHORT * 3
+    assert language_of(text, "fi") == "fi"
+    assert language_of(text) in known_languages()
+    assert language_of(f"{UNSURE * 20}{GERMAN * 8}", "fi") == "de"  # the first 400 characters are not enough
+    assert language_of(f"{UNSURE * 60}{GERMAN * 8}", "fi") == "fi"

@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from victorpy import config
-from victorpy.base import digests, textformat
+from victorpy.base import child, digests, textformat
 from victorpy.base.arrays import checked, read_array
 from victorpy.base.files import open_regular, read_bounded, write_atomically
 from victorpy.base.hashes import PageCounts
@@ -20,7 +21,7 @@ from victorpy.base.variables import VARIABLES, kind_of
 from victorpy.base.words import is_gibberish
 from victorpy.config import read_config
 from victorpy.document import Document, Elements
-from victorpy.errors import ConfigError, ModelError, suggest
+from victorpy.errors import ChildError, ConfigError, ModelError, suggest
 
 
 @pytest.mark.parametrize(
@@ -267,3 +268,40 @@ def test_temporary_names_differ_unless_one_program_writes_the_file(tmp_path: Pat
     with pytest.raises(OSError, match="directory"):
         write_atomically(tmp_path / "tea", b"cold", alone=True)
     assert [path.name for path in sorted(tmp_path.iterdir())] == [".tea.tmp", "tea"]
+
+
+def test_memory_is_limited_beyond_what_is_used(monkeypatch) -> None:
+    resource = pytest.importorskip("resource")
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("only Linux limits memory")
+    limits: list[tuple[int, tuple[int, int]]] = []
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limit: limits.append((kind, limit)))
+    for hard in (resource.RLIM_INFINITY, 10**15, 10**6):
+        monkeypatch.setattr(resource, "getrlimit", lambda kind, hard=hard: (hard, hard))
+        child.limit_memory(5 * 10**9)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    soft = [limit[0] for _, limit in limits]
+    assert {kind for kind, _ in limits} == {resource.RLIMIT_AS}
+    assert soft[:2] == pytest.approx([used + 5e9] * 2, abs=2e8)
+    assert soft[2] == 10**6
+    assert [limit[1] for _, limit in limits] == [resource.RLIM_INFINITY, 10**15, 10**6]
+
+
+def test_answers_of_a_child() -> None:
+    for result, succeeded, expected in (("tea", True, "tea"), (KeyError("x"), False, "KeyError")):
+        answers = io.BytesIO()
+        child._answer(answers, succeeded, result)
+        assert pickle.loads(answers.getvalue())[0] is succeeded
+        assert expected in repr(pickle.loads(answers.getvalue())[1])
+    answers = io.BytesIO()
+    child._answer(answers, True, lambda: None)
+    succeeded, error = pickle.loads(answers.getvalue())
+    assert (succeeded, type(error)) == (False, ChildError)
+    assert "<function test_answers_of_a_child" in str(error)
+
+
+def test_variables_of_workers(monkeypatch) -> None:
+    names = {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONSAFEPATH"}
+    for why, more in (("", {}), ("not built", {"VICTOR_ENGINE": "python"})):
+        monkeypatch.setattr(child.native, "why_not", lambda why=why: why)
+        assert child.worker_variables() == dict.fromkeys(names, "1") | more

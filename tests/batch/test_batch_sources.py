@@ -10,6 +10,7 @@ import struct
 import time
 import tracemalloc
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -582,10 +583,10 @@ def test_first_record_comes_before_the_others_are_read(tmp_path):
 # tables
 
 
-def write_table(path, **columns):
+def write_table(path, rows=1, **columns):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(pyarrow.table(columns), path, row_group_size=1, compression="zstd")
+    parquet.write_table(pyarrow.table(columns), path, row_group_size=rows, compression="zstd")
     return path
 
 
@@ -633,6 +634,78 @@ def test_row_group_is_read_up_to_a_size(tmp_path, monkeypatch, least, expansion,
     monkeypatch.setattr(rows, "_LARGE_GROUP", size + least)
     monkeypatch.setattr(rows, "_MOST_EXPANSION", expansion)
     assert kinds(read(path)) == [None if is_read else Kind.TOO_LARGE]
+
+
+def with_row_count(path, group, count):
+    """Change the number of rows that a row group claims, which is at most 63, in the last column of the footer."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    before = [parquet.read_metadata(path).row_group(number).num_rows for number in range(2)]
+    wanted = [count if number == group else rows for number, rows in enumerate(before)]
+    content = path.read_bytes()
+    for place in range(len(content) - 9, 0, -1):
+        if content[place] == 2 * before[group]:
+            path.write_bytes(content[:place] + bytes([2 * count if count >= 0 else 1]) + content[place + 1 :])
+            with suppress(Exception):
+                metadata = parquet.read_metadata(path)
+                if [metadata.row_group(number).num_rows for number in range(2)] == wanted:
+                    return
+    raise AssertionError("there is no such number in the file")
+
+
+def test_table_with_impossible_sizes_is_one_damaged_record(tmp_path):
+    path = write_table(tmp_path / "a.parquet", html=PAGES[:3], rows=2)
+    with_row_count(path, 0, -1)
+    (record,) = read(path)
+    assert (record.problem.kind, record.origin.position) == (Kind.DAMAGED, 0)
+    assert "negative number of rows" in record.problem.words
+
+
+def test_rows_that_a_group_claims_but_does_not_contain_are_reported(tmp_path):
+    path = write_table(tmp_path / "a.parquet", html=PAGES[:3], rows=2)
+    with_row_count(path, 1, 4)
+    records = read(path)
+    assert [record.origin.position for record in records] == [0, 1, 2, 3]
+    assert kinds(records) == [None, None, None, Kind.DAMAGED]
+    assert "row group 1 is damaged: 3 of its 4 rows are missing" in records[3].problem.words
+
+
+def test_damaged_row_group_that_claims_no_rows_takes_no_number(tmp_path):
+    """It had the number of the next row, or of the end, which reading from there skipped."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = write_table(tmp_path / "a.parquet", html=PAGES[:3], rows=2)
+    with_row_count(path, 1, 0)
+    content = path.read_bytes()
+    damaged = 0
+    for place in range(len(content) - 9, len(content) // 3, -1):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 8]) + content[place + 1 :])
+        with suppress(Exception):
+            metadata = parquet.read_metadata(path)
+            if [metadata.row_group(number).num_rows for number in range(2)] != [2, 0]:
+                continue
+            try:
+                parquet.ParquetFile(path).read_row_group(1, ["html"])
+            except Exception:
+                damaged += 1
+        with suppress(DataError):  # the column has another name
+            records = read(path)
+            positions = [record.origin.position for record in records]
+            assert positions == sorted({*positions} & {0, 1})
+            for number, start in enumerate(positions):
+                assert read(path, start) == records[number:]
+    assert damaged
+
+
+def test_values_that_are_not_valid_text(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    broken = pyarrow.array([b"<p>tea", b"<p>t\xe9a"], pyarrow.binary()).view(pyarrow.utf8())
+    nested = pyarrow.StructArray.from_arrays([broken], ["a"])
+    columns = {"text": broken, "dictionary": broken.dictionary_encode(), "nested": nested}
+    path = tmp_path / "a.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(columns), path)
+    for field in ("text", "dictionary"):
+        records = [*source_of(path).read(path, ReadOptions(html_field=field), 0, 0)]
+        assert [record.read() for record in records] == ["<p>tea", b"<p>t\xe9a"]
+    assert kinds(source_of(path).read(path, ReadOptions(html_field="nested"), 0, 0)) == [Kind.READ] * 2
 
 
 # reading again from the middle

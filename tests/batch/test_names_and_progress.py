@@ -267,6 +267,18 @@ def test_lines_elsewhere_have_exact_numbers_and_times(clock, tmp_path):
     ]  # fmt: skip
 
 
+def test_bar_is_drawn_five_times_a_second(monkeypatch):
+    clock, stream = Clock(), Terminal()
+    monkeypatch.setattr(progress_module.time, "monotonic", clock)
+    progress = Progress(stream, 9)
+    drawn = []
+    for seconds in (0.1, 0.05, 0.1, 0.19, 0.05):
+        clock.now += seconds
+        progress.advance({"kept": 1}, 0, 0)
+        drawn.append(stream.getvalue().count("clean: "))
+    assert drawn == [1, 1, 2, 2, 3]
+
+
 def test_bar_is_drawn_in_a_terminal_without_a_size(clock, monkeypatch):
     monkeypatch.setenv("COLUMNS", "90")
     main, other = os.openpty()  # its size is 0

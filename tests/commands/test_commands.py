@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -16,6 +17,7 @@ import threading
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -43,8 +45,10 @@ from victorpy.cleaner import Cleaner
 from victorpy.commands import Arguments
 from victorpy.commands.learn import SEVERAL_SITES, _describe_choice
 from victorpy.config import load_config
+from victorpy.model import choice
 from victorpy.model.choice import ADAPTED, UNCHANGED, Learned
-from victorpy.model.train import load_pages, train
+from victorpy.model.store import load_model
+from victorpy.model.train import load_pages, train, unused_features
 from victorpy.outputs.anno import load_anno, load_progress
 from victorpy.outputs.text import render_cleaneval
 
@@ -331,6 +335,22 @@ def test_address_is_for_one_page(tmp_path):
     assert "curl -sL https://tea.example/" in refused(clean("https://tea.example/"))
 
 
+@pytest.mark.parametrize("address", ["notaurl", "tea.example/pot", "https://", "//tea.example/"])
+def test_address_has_a_scheme_and_a_host(address):
+    ended = clean(PAGE, "--url", address)
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert f"expected an address such as https://example.org/page, not {address!r}" in ended.stderr.decode()
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "text,html"])
+def test_roles_need_a_format_that_writes_them(model, format):
+    command = ["--model", model, "--with", "roles", PAGE, "--format"]
+    error = refused(clean(*command, format))
+    assert f"--with roles needs --format jsonl or anno; {format} has no roles" in error
+    for other in ("jsonl", "anno", "jsonl(offsets=yes)", "text,anno"):
+        assert b"role" in clean(*command, other).stdout
+
+
 def test_pages_without_content_are_reported_and_written_empty(model, tmp_path):
     write_files(tmp_path, {"a.html": b"", "b.html": b"  \n", "c.html": b"<html></html>"})
     ended = clean("--model", model, ".", "-o", "out", cwd=tmp_path)
@@ -465,6 +485,62 @@ def test_interrupted_file_is_kept_beside_the_old_one(tmp_path):
     assert [*tmp_path.glob(".*")] == []
 
 
+def small_disk():
+    """Limit the size of files, which fails like a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+
+@pytest.mark.parametrize(("format", "name"), [("jsonl", "all.jsonl"), ("markdown", "all.md")])
+def test_full_disk_leaves_whole_pages_beside_the_output(tmp_path, format, name):
+    write_files(tmp_path, {f"in/{number:02}.html": f"<p>{number} " + "tea " * 500 for number in range(20)})
+    command = ("--method", "everything", "--without", "facts", "--format", format, "in/*.html", "-o", name)
+    ended = clean_process(*command, cwd=tmp_path, preexec_fn=small_disk)
+    assert ended.returncode == 2
+    pages = int(re.search(rb"stopped: (\d+) pages written to .*partial;", ended.stderr)[1])
+    assert clean(*command, cwd=tmp_path).returncode == 0
+    partial, whole = (tmp_path / f"{name}.partial").read_text(), (tmp_path / name).read_text()
+    assert whole.startswith(partial)
+    assert whole[len(partial) :].lstrip().startswith(("{", "==> "))
+    assert sum(f"{number} tea tea" in partial for number in range(20)) == pages > 3
+
+
+def test_full_disk_without_a_temporary_file(tmp_path):
+    (tmp_path / "page.html").write_text("<p>" + "Tea is made by pouring hot water over leaves. " * 9)
+    command = ("--method", "everything", "page.html", "--format", "jsonl")
+    message = refused(clean_process(*command, cwd=tmp_path, preexec_fn=small_disk))
+    assert "detecting languages needs a temporary file of 70 MB: File too large; set TMPDIR" in message
+
+
+def test_stopped_run_does_not_replace_a_directory(tmp_path):
+    write_files(tmp_path, {f"{number:02}.html": f"<p>{number} " + "tea " * 500 for number in range(20)})
+    (tmp_path / "all.jsonl.partial").mkdir()
+    command = ("--method", "everything", "--without", "facts", "--format", "jsonl", "*.html", "-o", "all.jsonl")
+    ended = clean_process(*command, cwd=tmp_path, preexec_fn=small_disk, text=True)
+    place = Path(re.search(r"written to (.*);", ended.stderr)[1])
+    assert place.parent == tmp_path
+    assert all(json.loads(line)["text"].startswith(str(number)) for number, line in enumerate(place.open()))
+
+
+def test_outputs_with_long_names_and_loops_of_links(tmp_path):
+    (tmp_path / "page.html").write_text("<p>Tea is hot.")
+    name = "a" * 251 + ".txt"
+    assert clean("--method", "everything", "page.html", "-o", name, cwd=tmp_path).returncode == 0
+    assert (tmp_path / name).read_text() == "Tea is hot.\n"
+    (tmp_path / "loop").symlink_to("loop")
+    for option in ("-o", "--summary"):
+        assert "loop" in refused(clean("--method", "everything", "page.html", option, "loop", cwd=tmp_path))
+    assert (tmp_path / "loop").is_symlink()
+
+
+def test_linked_summary_stays_a_link(tmp_path):
+    (tmp_path / "page.html").write_text("<p>Tea is hot.")
+    (tmp_path / "link").symlink_to("counts.json")
+    assert clean("--method", "everything", "page.html", "--summary", "link", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "link").is_symlink()
+    assert json.loads((tmp_path / "counts.json").read_text())["kept"] == 1
+
+
 def stderr_on_a_terminal(*arguments):
     """Run clean.py with a terminal as standard error, and return what it wrote there."""
     ours, theirs = pty.openpty()
@@ -522,12 +598,13 @@ def test_learn_warns_about_one_page_and_about_disputed_labels(tmp_path):
     assert "model contains a model already; choose" in refused(learn(*command, cwd=tmp_path))
     ended = learn(*command, "--force", cwd=tmp_path, text=True)
     assert "left out: copies of other pages: 1; check 1 page whose copies have contradicting labels" in ended.stderr
-    assert "(the first: " in ended.stderr
+    assert "(the first: a.anno, b.anno)" in ended.stderr
 
 
 GAIN = "+0.100 word F1, 95 % interval +0.100 to +0.100"
 LOSS = GAIN.replace("+", "-")
 MORE = "for a better model, annotate about"
+BETTER = "the unchanged model is as good or better, so use it or adapt it (--from default)"
 USUAL = "adapting usually gains a little"
 OTHER_SITES = " (of other sites, if you want to clean these too)"
 
@@ -591,10 +668,105 @@ def test_summary_of_learn_does_not_promise_too_much():
     assert last.startswith("training pays: +0.250 word F1")
 
 
+@pytest.mark.parametrize(
+    ("gain", "sentence"),
+    [
+        (0.1, f"training pays: {GAIN}; {MORE} 15 more pages"),
+        (0.0004, f"training does not pay: +0.000 word F1, 95 % interval +0.000 to +0.000; {BETTER}; {MORE} 15 more"),
+        (-0.1, f"training does not pay: {LOSS}; {BETTER}; {MORE} 15 more pages"),
+    ],
+)
+def test_summary_compares_a_new_model_with_the_unchanged_one(gain, sentence):
+    scores = {UNCHANGED: [0.5] * 5, "new model, config tea": [0.5 + gain] * 5}
+    learned = Learned(None, "new model, config tea", scores, gain - 0.02, sites=5, by_site=True)
+    _, unchanged, new, warning, last = _describe_choice(learned, "default")
+    assert unchanged == f"  {'default, unchanged':<29} 0.500  0.500 to 0.500"
+    assert new.startswith("  new model, config tea  ")
+    assert new.endswith("  <- saved")
+    assert "knows only pages like these" in warning
+    assert sentence in last
+
+
+def test_unchanged_model_has_the_same_scores_beside_every_config():
+    default = load_model("default")
+    expected = choice.learn(load_pages(ARTICLES[:3], default.config), default).scores[UNCHANGED]
+    for name in ("crf", "cleaneval"):  # which cuts pages in another way
+        config = load_config(name)
+        config = replace(config, values={**config.values, "crf-param-max_iterations": ("5",)})
+        pages = load_pages(ARTICLES[:3], config)
+        learned = choice.compare_new(train(pages, config), "tea", pages, default)
+        assert learned.scores[UNCHANGED] == pytest.approx(expected)
+        assert len(set(learned.scores["tea"])) == 3
+        assert 0.2 < min(learned.scores["tea"]) < max(learned.scores["tea"]) < 1
+        assert (learned.chosen, learned.sites, learned.by_site) == ("tea", 3, True)
+    assert choice.compare_new(train(pages[:1], config), "tea", pages[:1], default) is None
+    weights = [None, None, [0.0] * len(pages[2].labels)]  # no label of the last page is known
+    learned = choice.compare_new(train(pages, config, weights=weights), "tea", pages, default, weights)
+    assert learned.scores[UNCHANGED] == pytest.approx([*expected[:2], 1.0])
+
+
+OWN_FEATURES = '''
+from victorpy.features import block_feature, feature
+
+@block_feature("unused-a")
+def a(block):
+    """A feature that no config uses."""
+    return 1.0
+
+@feature("unused-b.*")
+def b(page, what):
+    """A feature that one config uses."""
+    return page.letters > int(what)
+'''
+
+
+@pytest.mark.parametrize(
+    ("lines", "template", "unused"),
+    [
+        ("include crf\ncrf-template: crf\n", "B", ["unused-a", "unused-b.*"]),
+        ("include crf\ncrf-template: my\ncrf-features: unused-a\n", "include crf", ["unused-a", "unused-b.*"]),
+        ("include crf\ncrf-template: my\ncrf-features: unused-a\n", "%x[0,unused-a]", ["unused-b.*"]),
+        ("include default\n", "B", ["unused-a", "unused-b.*"]),
+        ("include default\nevidence-template: my\n", "include evidence\n%x[0,unused-b.3]", ["unused-a"]),
+        ("include default\nevidence-template: my\n", "%x[0,unused-{a,b.3}]", []),
+    ],
+)
+def test_features_that_a_config_does_not_use_are_found(tmp_path, lines, template, unused):
+    write_files(tmp_path, {"unused.py": OWN_FEATURES, "my.tpl": template})
+    (tmp_path / "my.conf").write_text(f"{lines}feature-modules: unused.py\n")
+    assert unused_features(load_config(str(tmp_path / "my.conf"))) == unused
+
+
+@pytest.mark.parametrize(
+    ("base", "advice"),
+    [
+        ("crf\ncrf-template: crf\ncrf-param-max_iterations: 1", "crf-features and crf-template\n"),
+        ("default", "crf-features and crf-template, or to evidence-template for trees\n"),
+    ],
+)
+def test_learn_warns_about_unused_features_before_training(tmp_path, base, advice):
+    write_files(tmp_path, {"unused.py": OWN_FEATURES, "a.anno": ONE_LABEL})
+    (tmp_path / "my.conf").write_text(f"include {base}\nfeature-modules: unused.py\n")
+    ended = learn("--config", "my.conf", "a.anno", cwd=tmp_path, text=True)
+    warning = "learn: the config does not use these features of unused.py: unused-a, unused-b.*; add them to "
+    assert ended.returncode == 2  # there is nothing to learn from
+    assert f"{warning}{advice}" in ended.stderr
+    assert "does not use" not in learn("--config", "my.conf", "a.anno", "--quiet", cwd=tmp_path, text=True).stderr
+
+
 @pytest.mark.slow
 def test_new_model_with_trees_is_scored_on_unseen_pages(tmp_path):
     ended = learn("--from", "none", *ARTICLES[:4], "-o", tmp_path / "model", text=True)
-    assert "word F1 on unseen pages (cross-validation): 0." in ended.stdout
+    assert "word F1 on pages of unseen sites (cross-validation), with 95 % intervals:\n" in ended.stdout
+    rows = re.findall(r"^  (.+?)  +(\d\.\d{3})  \d\.\d{3} to \d\.\d{3}(.*)$", ended.stdout, flags=re.M)
+    assert [(name, mark.strip()) for name, _, mark in rows] == [
+        ("default, unchanged", ""),
+        ("trees from scratch", "<- saved"),
+    ]
+    assert float(rows[0][1]) > 0.9
+    assert rows[1][1] in victor("model", "show", tmp_path / "model", text=True).stdout
+    assert "training does not pay: " in ended.stdout
+    assert "so use it or adapt it (--from default); for a better model, annotate about 1 more page" in ended.stdout
     assert b" on unseen pages (cross-validation)" in victor("model", "show", tmp_path / "model").stdout
     config = (tmp_path / "model" / "config.conf").read_text()
     assert "evidence-net: 0\n" in config  # small trees for few pages
@@ -604,10 +776,15 @@ def test_new_model_with_trees_is_scored_on_unseen_pages(tmp_path):
 def test_learn_shows_iterations_and_a_summary_and_clean_uses_the_model(tmp_path):
     ended = learn_process("--config", small_conf(tmp_path), *ARTICLES[:4], cwd=tmp_path)
     assert ended.returncode == 0
-    iteration, warning = ended.stderr.decode().splitlines()  # the first of eight; a terminal shows all in one line
+    # The first of eight iterations; a terminal shows all of them in one line.
+    iteration, folds, warning = ended.stderr.decode().splitlines()
+    assert folds == "cross-validation"
     assert iteration.startswith("CRF, iteration 1, loss ")
     assert "only 4 pages" in warning
-    for part in ("trained on 4 pages", "attributes have weights", "of labels are right", "models/small"):
+    for part in (
+        *("trained on 4 pages", "attributes have weights", "of labels are right", "models/small"),
+        *("unseen sites (cross-validation)", "default, unchanged", "new model, config small", "training does not pay"),
+    ):
         assert part in ended.stdout.decode()
     cleaned = clean("--model", "small", PAGE, cwd=tmp_path)
     assert (cleaned.returncode, cleaned.stderr) == (0, b"")
@@ -662,6 +839,8 @@ ONE_LABEL = "%victor-anno 1\nsplit: block\n\nother\t-\t<p>\t Menu\nother\t-\t</p
         ({}, ["."], "no annotation files (*.anno); for pages with gold texts: --data pages:"),
         ({}, ["gone.anno"], "gone.anno: cannot be read"),
         ({"page.html": "<p>Tea"}, ["page.html"], "page.html:1: not an annotation file"),
+        ({"page.html": "<p>Tea"}, ["page.html"], "annotate the page first, with annotate.py page.html"),
+        ({"page.html": "<p>Tea"}, ["page.html"], "or give gold texts with --data KIND:DIR"),
         ({"bad.anno": ONE_LABEL.replace("other", "othr", 1)}, ["bad.anno"], "bad.anno:4: unknown label 'othr'"),
         ({"one.anno": ONE_LABEL}, ["one.anno"], "give at least 2 pages"),
         ({"one.anno": ONE_LABEL}, ["one.anno", "--from", "none"], "at least two labels"),
@@ -674,6 +853,16 @@ ONE_LABEL = "%victor-anno 1\nsplit: block\n\nother\t-\t<p>\t Menu\nother\t-\t</p
 def test_learn_errors_are_one_line(tmp_path, files, arguments, message):
     assert message in refused(learn(*arguments, cwd=write_files(tmp_path, files)))
     assert names_in(tmp_path) == sorted(files)
+
+
+@pytest.mark.parametrize(("name", "message"), [(".", "no annotation files"), ("page.html", "annotate the page first")])
+def test_missing_annotations_are_noticed_before_missing_packages(tmp_path, monkeypatch, name, message):
+    write_files(tmp_path, {"page.html": "<p>Tea", "pages/tea.anno": ONE_LABEL})
+    monkeypatch.setitem(sys.modules, "catboost", None)
+    command = ["--from", "none", "-o", "model"]
+    assert "needs CatBoost: pip install" in refused(learn("pages", *command, cwd=tmp_path))
+    (tmp_path / "pages" / "tea.anno").unlink()
+    assert message in refused(learn(name, *command, cwd=tmp_path))
 
 
 @pytest.fixture(scope="module")
@@ -847,6 +1036,36 @@ def test_victor_lists_its_commands_and_shows_its_version():
         ended = victor(*arguments)
         assert ended.returncode == 2
         assert words in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["clean", ""], "victor clean: empty argument (is a shell variable empty?)"),
+        (["clean", PAGE, ""], "empty argument (is"),
+        (["clean", "--", ""], "empty argument (is"),
+        (["clean", PAGE, "-o", ""], "empty argument after -o (is"),
+        (["clean", PAGE, "--output="], "empty argument after --output (is"),
+        (["clean", PAGE, "--url", ""], "empty argument after --url (is"),
+        (["learn", ""], "victor learn: empty argument (is"),
+        (["annotate", ""], "victor annotate: empty argument (is"),
+        (["view", ""], "victor view: empty argument (is"),
+        (["sst", "build", "", "-o", "tree"], "victor sst: empty argument (is"),
+        (["merge", ""], "victor merge: empty argument (is"),
+        (["convert", "--from", "anno", "", "out"], "empty argument"),
+    ],
+)
+def test_empty_argument_is_wrong_usage(tmp_path, arguments, message):
+    write_files(tmp_path, {"here.html": "<p>Tea"})
+    ended = victor(*arguments, cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert message in ended.stderr.decode()
+    assert names_in(tmp_path) == ["here.html"]
+
+
+def test_parameter_without_a_value_is_not_an_empty_argument(model):
+    error = refused(clean("--method", "sst", "--param=t=", "--site", PAGE.parent, PAGE))
+    assert "sst: t=: expected auto or a number" in error
 
 
 def test_features_are_listed_with_family_and_use():

@@ -255,11 +255,12 @@ def test_tree_cleans_standard_input(tree: Path) -> None:
     assert_clean(ended.stdout.decode())
 
 
-def test_a_page_of_another_site_is_reported(crawl: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["sst", "site"])
+def test_a_page_of_another_site_is_reported(method: str, crawl: Path, tmp_path: Path) -> None:
     (tmp_path / "own.html").write_text(site_page(99), encoding="utf-8")
     (tmp_path / "other.html").write_text("<main><section><h2>Bread</h2><p>Bread is baked from flour.", encoding="utf-8")
     for name, fits in (("own.html", True), ("other.html", False)):
-        ended = clean("--method", "sst", "--site", crawl, tmp_path / name)
+        ended = clean("--method", method, "--site", crawl, tmp_path / name)
         assert ended.returncode == 0
         assert (b"another site: 0% of its text" in ended.stderr) is not fits
 

@@ -60,6 +60,15 @@ def test_record_describes_the_first_4000_blocks_and_reports_the_rest(blocks):
     assert record.losses == (reported if blocks > 4_000 else ())
 
 
+@pytest.mark.parametrize("elements", [10, 11])
+def test_record_describes_the_blocks_in_a_limited_number_of_elements(monkeypatch, elements):
+    monkeypatch.setattr("victorpy.description.record.MOST_ELEMENTS", 10)
+    page = load_method("everything").document("<html><body><p>tea" + "<i>x</i>" * (elements - 4) + "<p>coffee")
+    record = describe(page)
+    assert ("coffee" in record.keywords) == (elements == 10)
+    assert record.losses == (("keywords, abstract and links come from the first 1 of 2 blocks",) * (elements - 10))
+
+
 @pytest.mark.parametrize("containers", [10, 11])
 def test_containers_beyond_a_limit_belong_to_the_one_around_them(monkeypatch, containers):
     monkeypatch.setattr("victorpy.description.tag_tree.MOST_NODES", 10)

@@ -295,6 +295,8 @@ def test_file_in_the_current_directory_is_found(tmp_path: Path, monkeypatch: pyt
     config = config_from(tmp_path / "configs", "feature-modules: here.py", "crf-features: test-here-long")
     monkeypatch.chdir(tmp_path)
     assert shown("<p>tea</p>", config) == [["0"]]
+    names = ("test-here-long", "test-here-mentions.*", "test-here-exclaims")
+    assert {FEATURES.get(name).family for name in names} == {"here"}
 
 
 @pytest.mark.parametrize(

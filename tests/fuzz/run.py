@@ -9,7 +9,8 @@ atheris, inputs that reach new Python code are mutated again; without atheris, m
 copy of the native core is compiled with GCC's address and undefined behaviour sanitizers and its own coverage. Finally
 two processes with other hash seeds check the collected inputs again and must return the same text.
 
-Inputs that fail are written to the directory of findings. Exit codes: 0 none found, 1 some found, 2 tools are missing.
+Inputs that fail are written to the directory of findings. The input that is being checked is there too, as
+TARGET-current, so that no end of the fuzzer loses it. Exit codes: 0 none found, 1 some found, 2 tools are missing.
 """
 
 from __future__ import annotations
@@ -119,6 +120,8 @@ def supervise(work: Path, arguments: argparse.Namespace) -> int:
         run([])
     for hash_seed in "12":
         run(["--replay", *paths], PYTHONHASHSEED=hash_seed)
+    with contextlib.suppress(OSError):
+        arguments.findings.rmdir()  # if it is empty
     return 1 if (work / "findings").exists() else 0
 
 
@@ -163,6 +166,8 @@ class TargetRuns:
         self.corpus.mkdir(parents=True, exist_ok=True)
         self.found = arguments.child / "found" / name
         self.found.mkdir(parents=True, exist_ok=True)
+        arguments.findings.mkdir(parents=True, exist_ok=True)
+        self.current = arguments.findings / f"{name}-current"
 
     def fuzz(self, seconds: float) -> None:
         """Start the fuzzer again after each finding, until the time is over."""
@@ -210,6 +215,9 @@ class TargetRuns:
             code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             output.seek(0)
             written = output.read()
+        if code and self.current.exists() and not any(self.found.iterdir()):
+            shutil.copy(self.current, self.found)
+        self.current.unlink(missing_ok=True)
         found = list(self.found.iterdir())
         if code and not found:  # it did not even start
             shown = written.decode(errors="replace")[-5_000:]
@@ -220,26 +228,28 @@ class TargetRuns:
         return written
 
     def _report(self, data: bytes, reason: bytes) -> None:
-        with (self.arguments.child / "findings").open("a") as log:
-            log.write(f"{self.name}\n")
-        self.arguments.findings.mkdir(parents=True, exist_ok=True)
         path = self.arguments.findings / f"{self.name}-{hashlib.sha256(data).hexdigest()[:12]}"
         path.write_bytes(data)
         path.with_name(f"{path.name}.txt").write_bytes(reason)
+        with (self.arguments.child / "findings").open("a") as log:
+            log.write(f"{self.name}\n")
         shown = reason.partition(b"Uncaught Python exception")[2][:2_000] or reason[-2_000:]
         print(f"fuzz: finding in {path}\n{shown.decode(errors='replace')}", flush=True)
 
     # These run in a fork.
 
     def _guarded(self, data: bytes) -> str:
-        """Check an input. If that fails, ends the process or takes too long, the input is left among the findings."""
-        current = self.found / "current"
-        current.write_bytes(data)
+        """Check an input. If that fails, ends the process or takes too long, the input is a finding."""
         signal.alarm(SECONDS_PER_INPUT)  # ends the process, even in C code
-        result = self.check(data)
+        result = self._check_written(data)
         signal.alarm(0)
-        current.unlink()
         return result
+
+    def _check_written(self, data: bytes) -> str:
+        """Check an input after writing it to a file. If the check succeeds, the next input replaces it."""
+        with self.current.open("wb", buffering=0) as file:
+            file.write(data)
+        return self.check(data)
 
     def _fuzz_with_atheris(self, seconds: float, seed: int) -> None:
         import atheris
@@ -251,7 +261,7 @@ class TargetRuns:
             return atheris.Mutate(data, longest)
 
         def check_one(data: bytes) -> None:
-            self.check(data)
+            self._check_written(data)
 
         for seed_input in self.seeds:
             self._keep(seed_input)

@@ -1,6 +1,7 @@
 """Fuzz every target for four seconds; `make fuzz SECONDS=600` takes longer. The fuzzer finds planted bugs."""
 
 import re
+import signal
 
 import pytest
 from fuzz.targets import TARGETS
@@ -56,3 +57,20 @@ def test_planted_bugs_are_found(bugs, options, tmp_path):
         assert found, ended.stdout
         assert all(re.search(EXPECTED[bug], path.with_name(f"{path.name}.txt").read_text()) for path in found)
         assert bug == "varies" or all(b"tea" in path.read_bytes() for path in found)
+
+
+@pytest.mark.parametrize("options", [[], ["--blind"]])
+def test_input_that_was_being_checked_survives_any_end_of_the_fuzzer(options, tmp_path):
+    if not options:
+        pytest.importorskip("atheris")
+    program = tmp_path / "planted.py"
+    program.write_text(
+        f"import os, signal, sys\nsys.path[:0] = [{str(ROOT / 'tests')!r}]\nfrom fuzz import run\n"
+        "def kills(data):\n    if b'tea' in data: os.killpg(0, signal.SIGKILL)\n    return ''\n"
+        "if __name__ == '__main__':\n"
+        "    os.setpgid(0, 0)\n    seeds = lambda: [b'pot', b'pot of']\n"
+        "    sys.exit(run.main(lambda: {'kills': (kills, seeds, [b'tea'])}))\n"
+    )
+    ended = run_process(program, "--seconds", 20, "--findings", tmp_path / "found", *options, text=True)
+    assert ended.stderr == f"fuzz: a process ended with code {-signal.SIGKILL}\n", ended.stdout + ended.stderr
+    assert b"tea" in (tmp_path / "found" / "kills-current").read_bytes()

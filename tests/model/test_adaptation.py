@@ -309,6 +309,7 @@ def test_learn_saves_a_copy_if_training_does_not_pay(tmp_path):
     ("arguments", "message"),
     [
         (["--from", "default", "--config", "crf"], "--config trains a new model, so it cannot be combined with --from"),
+        (["--from", "default", "--config", "crf"], "an adapted model has the features of the model that it came from"),
         (["--from", "defualt"], "no model 'defualt' (did you mean 'default'?)"),
         (["--replay", "-1"], "--replay must be 0 or more, not -1"),
         (["--from", "cleaneval"], "only models with trees can be adapted"),

@@ -500,7 +500,7 @@ def test_unread_texts_do_not_change_metadata(seed):
     for _ in range(50):
         start = pieces.choice(STARTS)
         page = start + "".join(pieces.choices([*MARKUP, *extra, "By Kim Lee", " "], k=pieces.choice([5, 20])))
-        whole, read = (parse_whole(page, *unread) for unread in ((), (DELETED, READ, True)))
+        whole, read = (parse_whole(page, *unread) for unread in ((), (DELETED, READ, frozenset(), True)))
         assert read_metadata(whole, "https://tea.org/a") == read_metadata(read, "https://tea.org/a")
 
 

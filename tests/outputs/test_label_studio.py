@@ -100,6 +100,8 @@ def test_convert_writes_tasks_and_reads_them_back(tmp_path):
     assert victor(*to_tasks, cwd=tmp_path).returncode == 0
     assert victor("convert", "--from", "label-studio", "tasks", "back", cwd=tmp_path).returncode == 0
     assert load_anno(tmp_path / "back" / "tea.anno", CUTS).labels == page.labels
+    assert victor("convert", "--from", "label-studio", "tasks/tea.json", "one", cwd=tmp_path).returncode == 0
+    assert load_anno(tmp_path / "one" / "tea.anno", CUTS).labels == page.labels
     (tmp_path / "tasks" / "broken.json").write_text("{")
     ended = victor("convert", "--from", "label-studio", "tasks", "back", cwd=tmp_path)
     assert ended.returncode == 1

@@ -1,5 +1,6 @@
 """Very large pages: sections, bounds, and blocks that are created a few at a time."""
 
+import json
 import pickle
 from pathlib import Path
 
@@ -94,6 +95,70 @@ def test_very_many_tags_are_dropped_without_their_text(monkeypatch, tags, losses
     assert len(document.losses) == losses
 
 
+@pytest.mark.parametrize(("tags", "losses"), [(10, 0), (11, 1)])
+def test_very_many_inline_tags_in_a_paragraph_are_dropped_without_their_text(monkeypatch, tags, losses):
+    monkeypatch.setattr(parse, "MOST_INLINE", 10)
+    page = "<p>" + "<b>x</b>y" * tags + "<img alt=tea><i>c</i><p><i>z</i>"
+    document = read_document(page, CONFIG)
+    assert document.texts == ["xy" * tags, "tea", "c", "z"]
+    assert document.elements.tag.count("b") == 10
+    assert document.elements.tag.count("i") == 2
+    dropped = "inline tags after the first 10 of a paragraph were dropped; no text was lost"
+    assert document.losses == (dropped,) * losses
+    assert read_anno(Cleaner.load().clean(page, format="anno"), CONFIG.cuts).document.texts == document.texts
+
+
+def test_end_tags_of_dropped_inline_tags_are_dropped_too(monkeypatch):
+    monkeypatch.setattr(parse, "MOST_INLINE", 2)
+    [block] = read_document("<p><b>a<i>b<u>c<s>d</s>e</u>f</i>g</b>h<wbr>k", CONFIG).blocks
+    assert [text for _, text in block.each_piece()] == ["a", "bcdef", "g", "hk"]
+
+
+@pytest.mark.parametrize(
+    ("line", "rest"), [('<span class="line"><b>{}</b></span>', 1), ("<b>{}</b><i></i>\n", 3)], ids=["spans", "lines"]
+)
+def test_every_line_of_a_listing_may_have_inline_tags(monkeypatch, line, rest):
+    monkeypatch.setattr(parse, "MOST_INLINE", 3)
+    lines = "".join(map(line.format, range(9)))
+    document = read_document(f"<p><i>a</i><pre>{lines}" + "<u>c</u>" * 9 + "</pre>" + "<u>b</u>" * 5, CONFIG)
+    assert document.elements.tag.count("b") == 9
+    assert document.elements.tag.count("u") == rest + 3
+    assert "".join(document.texts) == "a012345678" + "c" * 9 + "b" * 5
+
+
+def test_what_is_deleted_stays_deleted_after_very_many_inline_tags(monkeypatch):
+    monkeypatch.setattr(parse, "MOST_INLINE", 2)
+    page = "<p>" + "<b>x</b>" * 5 + "<svg><text>secret</text></svg><script>'<b>'</script><!-- <b> --> y"
+    for format in ("text", "page"):
+        written = Cleaner.load(favor="recall").clean(page, format=format)
+        assert "secret" not in written
+        assert "xxxxx y" in written.replace("<b>", "").replace("</b>", "")
+
+
+@pytest.mark.parametrize("format", ["markdown", "html", "jsonl", "anno", "page", "vertical", "docview-tei"])
+def test_stretches_by_characters_do_not_change_formats(monkeypatch, format):
+    page = "<ul><li>a <b>b</b><li>c</ul>" + "<p>Tea is <i>hot</i> and <b>good</b> for all the people.</p>" * 5
+    cleaner = Cleaner.load(favor="recall")
+    expected = cleaner.clean(page, format=format)
+    monkeypatch.setattr(documents, "STRIDE_CHARACTERS", 30)
+    assert cleaner.clean(page, format=format) == expected
+
+
+def test_stretches_contain_every_block_once(monkeypatch):
+    document = read_document("<p>a<p>" + "b" * 9 + "<p>cc<p>dd<p>e<p>f", CONFIG)
+    assert [*document.stretches(range(6))] == [range(6)]
+    assert not document.is_large
+    monkeypatch.setattr(documents, "STRIDE_CHARACTERS", 4)
+    assert [[*numbers] for numbers in document.stretches(range(6))] == [[0], [1], [2, 3], [4, 5]]
+    assert [*document.stretches([0, 2, 5])] == [[0, 2, 5]]
+    assert document.is_large
+    monkeypatch.setattr(documents, "STRIDE_CHARACTERS", 99)
+    monkeypatch.setattr(documents, "STRIDE", 4)
+    assert [[*numbers] for numbers in document.stretches(range(6))] == [[0, 1, 2, 3], [4, 5]]
+    assert document.is_large
+    assert [*document.stretches([])] == []
+
+
 def test_a_table_of_very_many_cells_is_written_as_several(monkeypatch):
     page = "<table>" + "".join(f"<tr><td>a{n}<td>b{n}" for n in range(6)) + "</table>"
     cleaner = Cleaner.load(favor="recall")
@@ -110,3 +175,16 @@ def test_paths_are_left_out_after_very_many_characters(monkeypatch):
     document = read_document("<p>a<p>b<p>c", CONFIG)
     monkeypatch.setattr(documents, "MOST_PATHS", len("/html[1]" + "/html[1]/body[1]" + "/html[1]/body[1]/p[1]"))
     assert document.paths() == ["/html[1]/body[1]/p[1]", "", ""]
+
+
+def test_paths_of_blocks_are_left_out_after_very_many_characters(monkeypatch):
+    page = "<p>a<br>b<br>c"
+    document = read_document(page, CONFIG)
+    path = "/html[1]/body[1]/p[1]"
+    assert documents.paths_and_loss(document) == ([path] * 3, "")
+    monkeypatch.setattr(documents, "MOST_PATHS", 2 * len(path))
+    loss = "paths after the first 42 characters of them are empty"
+    assert documents.paths_and_loss(document) == ([path, path, ""], loss)
+    row = json.loads(Cleaner.load().clean(page, format="jsonl"))
+    assert [block["path"] for block in row["blocks"]] == [path, path, ""]
+    assert row["losses"] == [loss]

@@ -9,6 +9,7 @@ import re
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -26,6 +27,7 @@ from victorpy.document import Label
 from victorpy.errors import ConfigError
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import write_anno
+from victorpy.research import evaluate as experiments
 from victorpy.research.evaluate import parse_grid
 
 SHORT = "include cleaneval\ncrf-param-max_iterations: 15\n"
@@ -179,6 +181,18 @@ def test_accuracies_match_the_confusion(shipped):
     for label in Label:
         ours, gold = sum(row[label] for row in confusion.values()), sum(confusion[label].values())
         assert scores["labels"][label]["f1"] == pytest.approx(2 * confusion[label][label] / (ours + gold))
+
+
+def test_calibration_has_ten_equal_bins():
+    """A probability of 1 belongs to the last bin."""
+    content, gold = (0.0, 0.05, 0.1, 0.95, 1.0), (False, True, True, False, True)
+    page = SimpleNamespace(labelling=SimpleNamespace(content=content), gold_content=gold)
+    rows = experiments._calibration([page])
+    assert [(round(row["predicted"], 3), row["observed"], row["blocks"]) for row in rows] == [
+        (0.025, 0.5, 2),
+        (0.1, 1.0, 1),
+        (0.975, 0.5, 2),
+    ]
 
 
 def test_calibration_counts_every_block_once(shipped):

@@ -1,7 +1,7 @@
 """The journal of a page. Every event is appended at once, so nothing is lost if the program is killed.
 
 ``PAGE.anno.journal`` has one JSON value per line: a header with the page's digest and the labels at the start, then
-events. A session that applies them again has the same state and history. A last line without a line break is
+events. Applying the events again restores the state and history of a session. A last line without a line break is
 incomplete and is ignored.
 """
 
@@ -37,7 +37,7 @@ class Header(Struct, frozen=True, rename={"format": "victor-journal"}):
     format: int
     digest: str  # digest of the page's blocks
     predicted: Prediction
-    given: str  # the labels that a person had given at the start, one letter per block
+    given: str  # labels that a person had already given at the start, one letter per block
     page: str = ""  # digest of the HTML file; empty if there was none
 
 
@@ -68,13 +68,13 @@ class Recording:
     header: Header
     events: list[Event] = field(default_factory=list)
     saves: list[str] = field(default_factory=list)
-    """Digests that the annotation file may have: the last one known to be written, and later attempts."""
+    """Possible digests of the annotation file: the last one that was written for certain, and later attempts."""
     was_saved: bool = False  # whether an annotation file is known to have been written
     length: int = 0  # number of bytes in readable lines
-    damage: str = ""  # description of the first damaged line; empty if there is none
+    damage: str = ""  # description of the first damaged line, or an empty string
 
     def compact(self, session: Session) -> bytes:
-        """Return a journal with the session's state and history, but without the cursor moves in between."""
+        """Return a journal that restores the same state and history, but without intermediate cursor moves."""
         undone = session.undone
         records: list[Record] = [*session.done, *reversed(undone), *[Undone()] * len(undone)]
         records += [Saving(digest) for digest in self.saves]
@@ -85,7 +85,7 @@ class Recording:
 
 def read_journal(content: bytes) -> Recording:
     """Read a journal up to the first damaged line. Raises ValueError if the header cannot be read."""
-    lines = content.split(b"\n")[:-1]  # the last part is empty or an incomplete line
+    lines = content.split(b"\n")[:-1]  # the last item is empty or an incomplete line
     if not lines:
         raise ValueError("it has no header")
     try:
@@ -120,16 +120,19 @@ def read_journal(content: bytes) -> Recording:
 
 
 class Journal:
-    """A journal that is open for appending. Cursor moves alone do not create the file. Threads may share it."""
+    """A journal that is open for appending.
+
+    The file is created at the first change, not by cursor moves. Thread-safe.
+    """
 
     def __init__(self, path: Path, length: int, header: bytes = b"") -> None:
         self.path = path
         self._length = length
-        """Number of valid bytes in the file. The rest is cut off."""
+        """Number of valid bytes in the file. Anything after them is cut off."""
         self._pending = header
         """Lines that are not in the file yet: the header before the first change, or lines after a failed write."""
         self._last_move = b""
-        self._is_started = length > 0  # whether there was an event other than a cursor move
+        self._is_started = length > 0  # whether there has been an event other than a cursor move
         self._is_name_durable = length > 0
         self._file = -1
         self._guard = threading.RLock()
@@ -157,7 +160,7 @@ class Journal:
             if not self._is_started or not self._pending:
                 return
             if self._file < 0:
-                flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW  # a link may lead anywhere
+                flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW  # never follow a symbolic link
                 self._file = os.open(self.path, flags, 0o666)
                 os.ftruncate(self._file, self._length)
             try:

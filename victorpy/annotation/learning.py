@@ -4,8 +4,8 @@
 annotations in ``FOLDER/data``, as ``victor learn`` does. The result is saved in ``FOLDER/model``, and its scores in
 ``FOLDER/learned.json``.
 
-The model that is adapted is always the one that the program started with. A model from an earlier training would have
-an advantage, because it has seen the pages that it is tested on.
+The program always adapts the model that it started with. A model from an earlier training would have seen the pages
+that it is tested on.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Predictor:
 
     cleaner: Cleaner
     name: str
-    identity: str  # the name and a digest, which changes if the model is trained again
+    identity: str  # the name and a digest, which changes when the model is trained again
     directory: Path
     allow_code: bool = False  # whether the Python code in the model may run
 
@@ -79,7 +79,7 @@ def entropy(chance: float) -> float:
 
 @dataclass(frozen=True)
 class Learned:
-    """How well the result of training cleans unseen pages."""
+    """The scores of a trained model on unseen pages."""
 
     pages: int
     before: float  # mean word F1 of the model at the start
@@ -94,7 +94,7 @@ class Learned:
 
 
 class Learning:
-    """Trains models on finished pages, and uses the best one."""
+    """Trains models on finished pages, and switches to a better one."""
 
     def __init__(self, start: Predictor | None, say: Callable[[str], None]) -> None:
         self.predictor = start  # the model in use
@@ -142,7 +142,7 @@ class Learning:
         self._learned_from = len(annotations)
 
     def see(self) -> bool:
-        """Use the result if training has ended. Return whether another model is in use now."""
+        """Use the result if training has ended. Return whether the model has changed."""
         if self._process is None or self._process.poll() is None:
             return False
         has_failed = self._process.returncode != 0

@@ -31,7 +31,7 @@ def journal_of(anno: Path) -> Path:
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Exempt the objects created in this context from garbage collection, because there are many and they stay."""
+    """Exempt objects created in this context from garbage collection, because they are many and long-lived."""
     gc.unfreeze()
     gc.disable()
     try:
@@ -92,7 +92,7 @@ def open_adjudication(first: Path, second: Path, gold: Path, config: Config, rea
             labels = f"{choice.name}: {count:,} labels"
             opened.messages.append(f"{labels} come from the model and nobody confirmed them (small letters)")
     if is_new:
-        opened.save_soon()  # saves the labels that both annotators gave
+        opened.save_soon()  # saves the labels on which both annotators agree
     return opened
 
 
@@ -219,10 +219,10 @@ def _read_journal(path: Path, anno: Path, document: Document) -> tuple[Recording
 
 
 def _predict(annotation: Annotation, model: Predictor | None, name: str, messages: list[str]) -> Prediction:
-    """Return the predictions in an annotation file, completed by the model for blocks without a label.
+    """Return the predictions in an annotation file. The model predicts the missing labels.
 
-    A probability beside a label means that a model gave it. The current model does not replace it, because
-    somebody may have corrected the label by hand without removing the probability.
+    A probability beside a label means that a model gave it. The current model does not replace such a label, because
+    somebody may have corrected it without removing the probability.
     """
     nothing = Prediction.of([None] * len(annotation.labels))
     current = model(annotation.document) if model is not None else nothing
@@ -244,7 +244,7 @@ def _take_over_edits(opened: OpenPage, annotation: Annotation, digest: str, reco
     is_edited = False
     if digest and recording.saves:
         is_edited = digest not in recording.saves
-    elif digest:  # not written by this program yet: compare with the labels at the start of the journal
+    elif digest:  # not written by this program yet, so compare with the labels at the start of the journal
         pairs = zip(read_labels(recording.header.given), recording.header.predicted.labels, strict=True)
         is_edited = annotation.labels != tuple(given or predicted for given, predicted in pairs)
     if is_edited:

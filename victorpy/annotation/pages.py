@@ -1,6 +1,6 @@
 """The pages of a directory, their annotation files, their progress, and how uncertain the model is about them.
 
-The results are stored in the directory, so that pages whose files have not changed are not read again.
+The results are stored in the directory, so that unchanged pages are not read again.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class PageStatus:
 
     stamp: str = ""  # sizes and times of the page's files; empty if it was not read yet
     blocks: int = 0
-    decided: int = 0  # number of blocks that a person decided
+    decided: int = 0  # number of blocks that a person has labelled
     uncertainty: float | None = None
-    model: str = ""  # name of the model that is uncertain
+    model: str = ""  # name of the model that estimated the uncertainty
     problem: str = ""
 
 
@@ -68,7 +68,7 @@ class Entry:
 
     @property
     def is_finished(self) -> bool:
-        """Whether a person decided all blocks. A page without text is finished, too."""
+        """Whether a person has labelled all blocks. A page without text is finished, too."""
         status = self.status
         return bool(status.stamp) and not status.problem and status.decided == status.blocks
 
@@ -121,7 +121,7 @@ class Pages:
                 if entry.name in statuses:
                     entry.status = PageStatus(**statuses[entry.name])
         except (OSError, ValueError, KeyError, TypeError):
-            pass  # the index only saves time
+            pass  # the index is only a cache
         self.use(predictor)
 
     def use(self, predictor: Predictor | None) -> None:

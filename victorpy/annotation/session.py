@@ -1,8 +1,8 @@
 """The state of a page while it is annotated. It needs no terminal and no file.
 
-Everything that happens is an event, which is passed to a listener. Every labelling is one `Change`. A session that
-applies the same events again has the same state: the journal relies on this. Events are
-msgspec structs that convert to the journal's JSON arrays: ``Moved(5)`` becomes ``["m", 5]``.
+Everything that happens is an event, which is passed to a listener. Giving labels is a single `Change`, for any number
+of blocks. Applying the same events again leads to the same state; the journal relies on this. Events are msgspec
+structs that convert to the journal's JSON arrays: ``Moved(5)`` becomes ``["m", 5]``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from msgspec import Struct
 from victorpy.document import Document, Label
 
 UNCERTAIN = 0.8  # predictions with a lower probability are uncertain
-DOUBTFUL = 0.95  # predictions with a lower probability get a key of their own, the least certain ones first
+DOUBTFUL = 0.95  # blocks whose prediction has a lower probability get a key, the least certain ones first
 CONFIRM, CLEAR, TAKE_FIRST, TAKE_SECOND = "confirm", "clear", "take-1", "take-2"
 """Actions on blocks. The name of a label is an action, too: it gives blocks that label."""
 
@@ -43,11 +43,11 @@ def read_labels(letters: str) -> tuple[Label | None, ...]:
 
 
 class Scope(StrEnum):
-    """Which blocks an action applies to."""
+    """The blocks that an action applies to."""
 
     ONE = "one"
     RANGE = "range"
-    CONTAINER = "container"  # from here to the end of an element
+    CONTAINER = "container"  # from the cursor to the end of an element
     PATH = "path"  # all blocks in elements of the same tags and classes
     PLACE = "place"  # all blocks at the same position in their list item, table row or post
     TEXT = "text"  # all blocks with the same text
@@ -55,7 +55,7 @@ class Scope(StrEnum):
 
 
 class Action(NamedTuple):
-    """Something done to blocks, which can be repeated elsewhere."""
+    """An action on blocks, which can be repeated elsewhere."""
 
     scope: Scope
     what: str  # a label, or one of confirm, clear, take-1 and take-2
@@ -77,7 +77,7 @@ class Prediction(Struct, frozen=True, array_like=True, dict=True):
     letters: str
     probabilities: tuple[float | None, ...]  # None for blocks without a prediction
     model: str = "?"
-    """Identifies the model. Empty if there is none, a question mark in old journals."""
+    """Identifies the model. Empty without a model, a question mark in old journals."""
 
     @classmethod
     def of(
@@ -103,7 +103,7 @@ class Change(Struct, frozen=True, array_like=True, tag="c"):
     cursor_before: int
     cursor_after: int
     action: Action | None
-    """The action, so that it can be repeated. None for changes made outside the program."""
+    """The action, so that it can be repeated. None for changes by another program."""
 
     @property
     def size(self) -> int:
@@ -126,7 +126,7 @@ Event = Moved | Change | Undone | Redone | Refreshed
 
 
 def fits(event: Event, count: int) -> bool:
-    """Whether an event can have happened on a page with `count` blocks."""
+    """Whether an event is possible on a page with `count` blocks."""
     match event:
         case Change(runs, _, after):
             return all(0 <= run.start < run.stop <= count for run in runs) and 0 <= after < count
@@ -136,10 +136,10 @@ def fits(event: Event, count: int) -> bool:
 
 
 class State(StrEnum):
-    """Who gave a block its label."""
+    """The origin of a block's label."""
 
     EMPTY = "empty"  # nobody: there is no label
-    PREDICTED = "predicted"  # only the model
+    PREDICTED = "predicted"  # predicted by the model, not confirmed
     CHANGED = "changed"  # a person who disagrees with the model
     CONFIRMED = "confirmed"  # a person who agrees with the model, or there is no model
 
@@ -150,7 +150,7 @@ class Selection(NamedTuple):
     scope: Scope
     numbers: Sequence[int]
     size: int = 1
-    stop: int | None = None  # the block where the cursor moves next; None for the block after the cursor
+    stop: int | None = None  # the block that the cursor moves to next; None for the following block
 
 
 class Choice(NamedTuple):
@@ -159,7 +159,7 @@ class Choice(NamedTuple):
     name: str
     labels: tuple[Label | None, ...]
     decided: tuple[bool, ...]
-    """Whether a person gave each label. The others are a model's or None."""
+    """Whether a person gave each label. All other labels were predicted by a model or are None."""
 
 
 class Session:
@@ -177,7 +177,7 @@ class Session:
         self.document = document
         self.predicted = prediction or Prediction.of(nothing)
         self.given: list[Label | None] = list(given) or nothing  # the labels that a person gave; None for other blocks
-        self.decided = sum(label is not None for label in self.given)  # number of blocks that a person decided
+        self.decided = sum(label is not None for label in self.given)  # number of blocks that a person has labelled
         self.choices = choices  # the two annotations to adjudicate; usually empty
         self.cursor = 0
         self.pattern = ""
@@ -195,7 +195,7 @@ class Session:
         return len(self.given)
 
     def label(self, number: int) -> Label | None:
-        """Return a person's label for a block, or else the model's."""
+        """Return the label that a person gave a block, or else the predicted label."""
         return self.given[number] or self.predicted.labels[number]
 
     def labels(self) -> list[Label | None]:
@@ -257,7 +257,7 @@ class Session:
         return self.state(number) is State.CHANGED
 
     def has_other_label(self, number: int) -> bool:
-        """Whether a block has another label than the block at the cursor."""
+        """Whether a block's label differs from that of the block at the cursor."""
         return self.label(number) is not self.label(self.cursor)
 
     def has_pattern(self, number: int) -> bool:
@@ -292,9 +292,10 @@ class Session:
         self._mark = self._picked = None
 
     def select(self, scope: Scope, size: int | None = None) -> Selection:
-        """Select blocks that belong with the block at the cursor. Only a range includes other decided blocks.
+        """Select blocks that belong with the block at the cursor. Except in a range, other decided blocks are left out.
 
-        Without a size the innermost container is selected; selecting again extends it to the next one outwards.
+        Without a size, the innermost container is selected. Selecting again extends the selection to the next container
+        outwards.
         """
         previous, document, here = self._picked, self.document, self.cursor
         self.unselect()
@@ -357,7 +358,7 @@ class Session:
             return self.label(number)
         if what == CLEAR:
             return None
-        if what in {TAKE_FIRST, TAKE_SECOND}:  # without two annotations there is nothing to take
+        if what in {TAKE_FIRST, TAKE_SECOND}:  # only possible while adjudicating two annotations
             chosen = self.choices[what == TAKE_SECOND].labels[number] if self.choices else None
             return chosen or self.given[number]
         return Label(what)
@@ -431,7 +432,7 @@ class Session:
                 self.predicted = Prediction(event.letters, event.probabilities, event.model)
 
     def _change(self, change: Change, back: bool = False) -> None:
-        """Label blocks as a change says, or undo it if `back`."""
+        """Apply a change of labels, or undo it if `back`."""
         (self.undone if back else self.done).append(change)
         for run in change.runs:
             label = LABEL_OF[run.old if back else run.new]
@@ -446,7 +447,7 @@ class Session:
 
 
 def container_stops(document: Document, number: int, block_level: frozenset[str]) -> list[int]:
-    """Return the stop blocks of the block-level elements around a block, innermost first, without duplicates."""
+    """Return the distinct end positions of the block-level elements around a block, innermost first."""
     elements, element = document.elements, document.blocks[number].element
     stops: list[int] = []
     while element >= 0:
@@ -458,7 +459,7 @@ def container_stops(document: Document, number: int, block_level: frozenset[str]
 
 
 def same_path(document: Document, number: int) -> list[int]:
-    """Return the blocks in elements of the same tags and classes."""
+    """Return the blocks in elements with the same tags and classes."""
     elements = document.elements
     paths: dict[tuple[int, str, str], int] = {}
     path_of_element: list[int] = []
@@ -471,7 +472,7 @@ def same_path(document: Document, number: int) -> list[int]:
 
 
 def same_place(document: Document, number: int) -> list[int]:
-    """Return the blocks whose XPath differs in one position only, such as a column of a table.
+    """Return the blocks whose XPath differs in a single position, such as the cells of a table column.
 
     For ``/table[1]/tr[2]/td[1]`` these are the blocks ``/table[1]/tr[*]/td[1]`` or ``/table[1]/tr[2]/td[*]``, whichever
     group is larger. Classes are ignored, since they often alternate from record to record.

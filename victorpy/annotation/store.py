@@ -1,4 +1,4 @@
-"""An open page: its session, which is saved while it changes, and a lock against other programs.
+"""An open page: saves its session while it changes, and locks it against other programs.
 
 Every event is written to the journal at once, and the annotation file is replaced soon afterwards. The journal records
 the digest of the annotation file before and after that, so that an interrupted save is not mistaken for a change by
@@ -42,7 +42,7 @@ class OpenPage:
     journal: Journal | None = None
     lock: Lock | None = None
     comments: Mapping[int, Sequence[str]] | None = None
-    digest: str = ""  # digest of the annotation file when this program last read or wrote it; empty if there was none
+    digest: str = ""  # digest of the annotation file when this program last read or wrote it, or an empty string
     name: str = ""  # the name on the screen
     messages: list[str] = field(default_factory=list)  # messages to show when the page is opened
     notices: list[str] = field(default_factory=list)  # messages about the last saves
@@ -104,7 +104,7 @@ class OpenPage:
         """Sync the journal and write a snapshot in the background."""
         last = self._last_job
         is_one_waiting = last is not None and not (last.running() or last.done())
-        if snapshot is not None or not is_one_waiting:  # a job that has not started yet will sync everything
+        if snapshot is not None or not is_one_waiting:  # a waiting job will also sync this
             self._last_job = self._thread.submit(self._write, snapshot)
 
     def _write(self, snapshot: Snapshot | None) -> None:
@@ -152,7 +152,7 @@ class Lock:
             except OSError as error:
                 place = f"cannot write in {path.parent} ({error.strerror})"
                 raise DataError(f"{place}; `read_only` opens the page without saving anything") from error
-            if not _try_lock(self._file, fcntl.LOCK_EX, tries=3):  # `is_locked` holds it for a moment
+            if not _try_lock(self._file, fcntl.LOCK_EX, tries=3):  # `is_locked` holds the lock for a moment
                 holder = os.read(self._file, 1000).decode("utf-8", "replace").strip() or "somebody else"
                 os.close(self._file)
                 name = path.name.removesuffix(".lock")

@@ -1,4 +1,4 @@
-"""Read arrays of models, which may come from somebody else: check type, size and values before they are used."""
+"""Read the arrays of a model. Models may come from strangers, so type, size and values are checked before use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from victorpy.base.digests import MOST_BYTES
 from victorpy.base.files import read_bounded
 
 LARGEST = 1e6
-"""Largest absolute value of a weight. Larger weights make probabilities that are not numbers."""
+"""Largest absolute value of a weight. Larger weights may produce probabilities that are NaN."""
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
@@ -30,7 +30,7 @@ def read_array(file: io.BytesIO, what: str) -> npt.NDArray[Any]:
     start = file.tell()
     try:
         shape, _, dtype = _HEADERS[npy.read_magic(file)](file)
-    except Exception as error:  # numpy evaluates the header as Python, which raises errors of many kinds
+    except Exception as error:  # numpy evaluates the header as a Python literal, which raises many kinds of errors
         raise ValueError(f"its {what} are not numpy arrays") from error
     rest = file.getbuffer().nbytes - file.tell()
     is_plain = dtype.kind in "iufU" and dtype.names is None and dtype.itemsize > 0
@@ -44,12 +44,15 @@ def read_array(file: io.BytesIO, what: str) -> npt.NDArray[Any]:
 def checked(
     array: npt.NDArray[Any], dtype: npt.DTypeLike, what: str, lowest: float = -LARGEST, highest: float = LARGEST
 ) -> npt.NDArray[Any]:
-    """Return an array with this type. Raises ValueError if the kind of number is another or a value is out of range."""
+    """Return an array with this type.
+
+    Raises ValueError if it contains another kind of number or a value is out of range.
+    """
     wanted = np.dtype(dtype)
     kinds = "f" if wanted.kind == "f" else "iu"
     if array.dtype.kind not in kinds:
         raise ValueError(f"its {what} have the type {array.dtype}, not {wanted}")
-    values = array.astype(np.float64) if kinds == "f" else array  # as a 16-bit number, the limit would be infinite
+    values = array.astype(np.float64) if kinds == "f" else array  # in 16 bits, the limit itself would be infinite
     if not ((values >= lowest) & (values <= highest)).all():  # false for NaN
         raise ValueError(f"its {what} are not all numbers from {lowest:g} to {highest:g}")
     return np.asarray(array, dtype=wanted, order="C")

@@ -1,7 +1,7 @@
 """Run functions in child processes with a time limit and a memory limit.
 
-A page that hangs inside a C library cannot be interrupted by a signal or a thread, but its process can be killed.
-Children are started when they are needed, one for each thread that waits for a call, and used again.
+A page that hangs inside a C library cannot be interrupted by a signal or a thread, but its process can be killed. Each
+thread that calls a function has a child process of its own, which is started when needed and reused.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any, BinaryIO, NoReturn
 from victorpy import native
 from victorpy.errors import ChildError, TimeLimitError
 
-MEMORY = 1_000_000_000  # maximum number of bytes that a call may take
+MEMORY = 1_000_000_000  # maximum number of bytes that a call may use
 
 _MOST_IDLE = 8
 _MEMORY_EXIT = 86
-_GRACE = 2  # seconds after which a child without a parent ends
+_GRACE = 2  # seconds after which a child ends if its parent has ended
 _START = "import sys; sys.path[:] = {path!r}; from victorpy.base.child import serve; serve()"
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -60,7 +60,7 @@ def call(function: str, arguments: tuple[Any, ...], timeout: float, prepare: str
 
 
 def survive_broken_pipes() -> None:
-    """Make writing to a process that has ended raise an error. By default, commands end quietly instead."""
+    """Raise an error on writing to a process that has ended. By default, commands exit silently instead."""
     if hasattr(signal, "SIGPIPE") and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
@@ -116,7 +116,7 @@ class _Child:
         self._process.kill()
         self._process.wait()
         for pipe in (self._requests, self._answers):
-            with suppress(OSError):  # an unsent request
+            with suppress(OSError):  # closing may try to send an unsent request
                 pipe.close()
 
 
@@ -128,13 +128,13 @@ def stop_children() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)  # they belong to the parent
+    os.register_at_fork(after_in_child=_idle.clear)  # idle children belong to the parent
 
 
 def serve() -> NoReturn:
     """Answer calls from standard input until it ends. The main function of a child."""
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print does not mix with answers
+    os.dup2(2, 1)  # output that libraries print must not mix with answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops this process on ^C
     is_limited = False
     while True:
@@ -149,7 +149,7 @@ def serve() -> NoReturn:
             is_limited = True
         answers.write(b"\n")
         answers.flush()
-        if hasattr(signal, "alarm"):  # the system ends this process even if the parent has gone
+        if hasattr(signal, "alarm"):  # the system ends this process even if the parent no longer exists
             signal.alarm(math.ceil(min(timeout, 1e9)) + _GRACE)
         try:
             _answer(answers, True, resolve_name(function)(*arguments))
@@ -164,7 +164,7 @@ def serve() -> NoReturn:
 def _answer(answers: BinaryIO, succeeded: bool, result: object) -> None:
     try:
         written = pickle.dumps((succeeded, result))
-        pickle.loads(written)  # errors with odd constructors can be written but not read
+        pickle.loads(written)  # some errors can be pickled but not unpickled
     except MemoryError:
         raise
     except Exception as error:
@@ -176,8 +176,8 @@ def _answer(answers: BinaryIO, succeeded: bool, result: object) -> None:
 def worker_variables() -> dict[str, str]:
     """Return environment variables of processes that clean pages: they use one numpy thread each.
 
-    They import no module from the current directory, which may contain files of other people. If the native core is not
-    used here, they do not use it either, so that they do not repeat the warning.
+    They import no module from the current directory, which may contain files of strangers. They use the native core
+    only if this process does, so that they do not repeat its warning.
     """
     return dict.fromkeys([*_THREADS, "PYTHONSAFEPATH"], "1") | ({"VICTOR_ENGINE": "python"} if native.why_not() else {})
 

@@ -1,4 +1,4 @@
-"""Directories with digests, which are written in one step and verified before use.
+"""Write directories with digests in one step, and verify them before use.
 
 meta.json contains the caller's values, the SHA-256 digests of all other files (`files`) and its own (`digest`).
 """
@@ -25,7 +25,7 @@ _ADVICE = "get the model again or train it again"
 
 @contextmanager
 def write_directory(directory: Path, meta: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield an empty directory for new files, which finally replaces `directory`. After an error nothing changes."""
+    """Yield an empty directory for new files. In the end it replaces `directory`, unless an error was raised."""
     import tempfile  # slow to import, and not needed for reading
 
     directory.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def _is_file_name(name: str) -> bool:
 def verify_directory(directory: Path, meta: Mapping[str, Any]) -> dict[str, str]:
     """Return the digests of the files by name. Raises ModelError if a file is not regular or does not match.
 
-    A symbolic link to a file outside of the directory does not count as a file.
+    Symbolic links that lead out of the directory are refused.
     """
     if meta["digest"] != _meta_digest(meta):
         raise ModelError(f"{directory / META} is damaged: its content does not match its digest; {_ADVICE}")

@@ -1,9 +1,10 @@
-"""Read files within limits, and write them atomically, so that a killed program never leaves half a file."""
+"""Read files within limits, and write them atomically, so that a killed program never leaves an incomplete file."""
 
 from __future__ import annotations
 
 import errno
 import glob
+import hashlib
 import os
 import stat
 import sys
@@ -12,6 +13,8 @@ from io import BufferedReader
 from itertools import count
 from pathlib import Path
 from typing import Literal, TextIO
+
+_LONGEST_STEM = 220  # bytes
 
 
 def check_regular(status: os.stat_result, path: Path) -> None:
@@ -27,7 +30,7 @@ def open_regular(path: Path, most_bytes: int = sys.maxsize) -> BufferedReader:
     """Open a file for reading. Raises OSError if it is not a regular file, or if it is too large."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except ValueError as error:  # NUL in the name
+    except ValueError as error:  # the name contains a NUL character
         raise OSError(errno.EINVAL, str(error), str(path)) from error
     try:
         status = os.fstat(descriptor)
@@ -50,7 +53,7 @@ def read_bounded(path: Path, most_bytes: int) -> bytes:
     """Read a file. Raises OSError if it is not a regular file, or if it is too large."""
     with open_regular(path, most_bytes) as file:
         content = file.read(most_bytes + 1)
-    if len(content) > most_bytes:  # it grew, or the file system does not know its size
+    if len(content) > most_bytes:  # the file has grown, or the file system does not report its size
         raise OSError(errno.EINVAL, f"larger than {most_bytes:,} bytes", str(path))
     return content
 
@@ -72,10 +75,11 @@ def open_output(path: Path, note: Callable[[str], None], mode: Literal["w", "a"]
 def write_atomically(path: Path, content: bytes, durable: bool = False, alone: bool = False) -> None:
     """Replace a file in one step, so that readers see either the old or the new content.
 
-    With `durable` the file survives a power failure as soon as this returns. Pass `alone` if only one program writes
-    the file. The temporary file then has a fixed name, so that a run after a kill overwrites it.
+    With `durable`, the file survives a power failure as soon as this function returns. Pass `alone` if only one program
+    writes the file. The temporary file then has a fixed name, so that the next run overwrites what a killed run has
+    left.
     """
-    temporary = path.with_name(f".{path.name}.tmp" if alone else f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{_stem(path)}.tmp") if alone else temporary_of(path)
     mode = path.stat().st_mode & 0o777 if path.exists() else None
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     try:
@@ -94,6 +98,17 @@ def write_atomically(path: Path, content: bytes, durable: bool = False, alone: b
         sync_directory(path.parent)
 
 
+def temporary_of(path: Path) -> Path:
+    """Return the temporary file of this process for a file that will be replaced."""
+    return path.with_name(f".{_stem(path)}.{os.getpid()}.tmp")
+
+
+def _stem(path: Path) -> str:
+    """Return the start of the names of a file's temporary files, which have at most 255 bytes."""
+    name = os.fsencode(path.name)
+    return path.name if len(name) <= _LONGEST_STEM else hashlib.sha256(name).hexdigest()
+
+
 def sync_directory(path: Path) -> None:
     """Flush a directory entry to the disk."""
     directory = os.open(path, os.O_RDONLY)
@@ -105,7 +120,7 @@ def sync_directory(path: Path) -> None:
 
 def remove_leftovers(path: Path) -> None:
     """Delete temporary files of killed programs that were writing this file."""
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+    for leftover in path.parent.glob(f".{glob.escape(_stem(path))}.*.tmp"):
         leftover.unlink(missing_ok=True)
 
 
@@ -119,7 +134,7 @@ def keep_copy(path: Path, mark: str) -> Path:
     place = _free_name(path, mark)
     try:
         place.hardlink_to(path)
-    except OSError:  # not every file system has links
+    except OSError:  # some file systems have no hard links
         import shutil
 
         shutil.copy2(path, place)

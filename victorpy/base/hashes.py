@@ -1,4 +1,4 @@
-"""Hashes of texts that are equal in every process, and page counts of hashes."""
+"""Hashes of texts that are the same in every process, and counters of the pages that contain a hash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy.typing as npt
 Hashes = npt.NDArray[np.uint64]
 
 MASK = (1 << 64) - 1  # reduces an integer to 64 bits
-_MAX_HASHES = 2_000_000  # bounds memory, however many pages are added
 _MAX_PENDING = 500_000
 _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 1 << 64)
@@ -61,9 +60,12 @@ def _powers(base: int, count: int) -> Hashes:
 
 
 class PageCounts:
-    """Counts the pages of a site that contain each hash. Adding a page again has no effect."""
+    """Counts the pages of a site that contain each hash. Adding a page again has no effect.
 
-    def __init__(self, most: int = _MAX_HASHES) -> None:
+    Memory is bounded by `most` hashes, however many pages are added.
+    """
+
+    def __init__(self, most: int = 2_000_000) -> None:
         self._most = most
         self._pages: set[int] = set()
         self._hashes = np.zeros(0, dtype=np.uint64)
@@ -83,11 +85,11 @@ class PageCounts:
             self._merge()
 
     def with_page(self, page: int) -> int:
-        """Return the number of pages, including this page."""
+        """Return the number of counted pages, including the given page."""
         return len(self._pages) + (page not in self._pages)
 
     def spread(self, page: int, hashes: Hashes) -> npt.NDArray[np.int64]:
-        """Return the number of pages with each hash, including this page."""
+        """Return the number of pages with each hash, including the given page."""
         self._merge()
         if not len(self._hashes):
             return np.ones(len(hashes), dtype=np.int64)
@@ -97,7 +99,7 @@ class PageCounts:
         return spread
 
     def _merge(self) -> None:
-        """Merge the pending hashes. If there are too many, drop those on the fewest pages."""
+        """Merge the pending hashes. If there are too many, drop the hashes on the fewest pages."""
         if not self._pending:
             return
         hashes = np.concatenate([self._hashes, *self._pending])
@@ -114,5 +116,5 @@ class PageCounts:
 
 
 def min_template_pages(wanted: int, pages: int) -> int:
-    """Return the number of pages that template text must be on: `wanted`, or half of a small site, but at least two."""
+    """Return how many pages must contain a template text: `wanted`, or half of a small site, but at least two."""
     return min(wanted, max(2, (pages + 1) // 2))

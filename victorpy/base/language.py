@@ -8,40 +8,43 @@ from functools import cache
 from typing import Any
 
 _ENOUGH = 100
-"""Minimum number of characters for detection. Shorter texts have the language that the page declares."""
+"""Minimum number of characters for detection. For shorter texts, the declared language of the page is used."""
 _SURE = 0.95
 _ALIASES = {"wuu": "zh"}  # short Chinese texts are often taken for Wu
-_LANGUAGES = {
-    "CJK IDEOGRAPHIC": "zh yue ja",
-    "HIRAGANA KATAKANA KATAKANA-HIRAGANA HALFWIDTH": "ja",
-    "HANGUL": "ko",
-    "CYRILLIC": "ab av az ba be bg bs ce crh cu cv kk kv ky mk mn os ro ru sh sr tg tk tt ug uk uz",
-    "ARABIC": "ar ary arz az bal ckb fa ha kk ks ku ky ms pa ps sd sdh tk ug ur uz uzs",
-    "HEBREW": "he hbo yi",
-    "GREEK": "el grc",
-    "DEVANAGARI": "bho gom hi kok mai mr ne sa sd",
-    "BENGALI": "as bn",
-    "GURMUKHI": "pa",
-    "GUJARATI": "gu",
-    "ORIYA": "or",
-    "TAMIL": "ta",
-    "TELUGU": "te",
-    "KANNADA": "gom kn",
-    "MALAYALAM": "ml",
-    "SINHALA": "si",
-    "THAI": "th",
-    "LAO": "lo",
-    "TIBETAN": "bo dz",
-    "MYANMAR": "my",
-    "KHMER": "km",
-    "ETHIOPIC": "am ti",
-    "ARMENIAN": "hy",
-    "GEORGIAN": "ka",
+_SCRIPTS = {
+    script: {*codes.split()}
+    for scripts, codes in {
+        "CJK IDEOGRAPHIC": "zh yue ja",
+        "HIRAGANA KATAKANA KATAKANA-HIRAGANA HALFWIDTH": "ja",
+        "HANGUL": "ko",
+        "CYRILLIC": "ab av az ba be bg bs ce crh cu cv kk kv ky mk mn os ro ru sh sr tg tk tt ug uk uz",
+        "ARABIC": "ar ary arz az bal ckb fa ha kk ks ku ky ms pa ps sd sdh tk ug ur uz uzs",
+        "HEBREW": "he hbo yi",
+        "GREEK": "el grc",
+        "DEVANAGARI": "bho gom hi kok mai mr ne sa sd",
+        "BENGALI": "as bn",
+        "GURMUKHI": "pa",
+        "GUJARATI": "gu",
+        "ORIYA": "or",
+        "TAMIL": "ta",
+        "TELUGU": "te",
+        "KANNADA": "gom kn",
+        "MALAYALAM": "ml",
+        "SINHALA": "si",
+        "THAI": "th",
+        "LAO": "lo",
+        "TIBETAN": "bo dz",
+        "MYANMAR": "my",
+        "KHMER": "km",
+        "ETHIOPIC": "am ti",
+        "ARMENIAN": "hy",
+        "GEORGIAN": "ka",
+    }.items()
+    for script in scripts.split()
 }
 """Languages by the first words of the names of their letters. Latin letters fit every language."""
-_SCRIPTS = {script: {*codes.split()} for scripts, codes in _LANGUAGES.items() for script in scripts.split()}
 _FIRST_DETECTED = 400
-MOST_DETECTED = 1_000  # characters that are used for detection, unless the language of the first few is sure
+MOST_DETECTED = 1_000  # maximum number of characters that are used for detection
 
 
 def primary(language: str) -> str:
@@ -54,9 +57,9 @@ def primary(language: str) -> str:
 
 
 def language_of(text: str, claimed: str = "") -> str:
-    """Return the code of a text's language: detected if the text is long enough, else as declared by the page.
+    """Return the language code of a text: detected if the text is long enough, or else as declared by the page.
 
-    It is empty if most letters belong to scripts that neither language uses.
+    The code is empty if most letters belong to scripts that neither language uses.
 
     >>> language_of("Tee ist ein Getränk, das man aus den Blättern des Teestrauchs macht. Er wird heiß getrunken, "
     ...             "und fast überall auf der Welt.", claimed="en-US")
@@ -95,6 +98,11 @@ def known_languages() -> frozenset[str]:
 
 @cache
 def _identifier() -> Any:
-    from py3langid import langid  # its model takes half a second to load
+    from py3langid import langid  # loading its model takes half a second
 
-    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+    try:
+        return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+    except OSError as error:
+        reason = error.strerror or error
+        words = f"detecting languages needs a temporary file of 70 MB: {reason}; set TMPDIR to a directory with space"
+        raise OSError(error.errno, words) from error

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 
 def trim_memory() -> None:
-    """Return the memory that glibc keeps after many small pieces were freed, such as the nodes of a large tree.
+    """Return memory that glibc still holds after many small objects, such as the nodes of a large tree, were freed.
 
     Takes milliseconds, and does nothing on systems without glibc.
     """

@@ -16,7 +16,7 @@ _SHAPES = {
     "format": "a name, with parameters as in 'docview(keywords=5)'",
 }
 AUTO: Final = "auto"
-"""The default of parameters that a method chooses itself. They also take a number."""
+"""Default of parameters whose value the method chooses itself. The user can also give a number."""
 
 _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 _COMMA = re.compile(r",(?![^()]*\))")  # outside parentheses

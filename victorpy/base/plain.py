@@ -12,7 +12,7 @@ from victorpy.errors import DataError
 
 T = TypeVar("T")
 Inside = Annotated[str, Meta(pattern=r"^(?![/\\]|\w:)(?!(.*[/\\])?\.\.([/\\]|$))")]
-"""A path that stays inside the directory that it is relative to."""
+"""A relative path that does not lead out of its directory."""
 
 
 def to_json(value: object) -> bytes:
@@ -21,7 +21,7 @@ def to_json(value: object) -> bytes:
 
 
 def from_json(content: bytes, type: type[T], name: object) -> T:
-    """Return the value of which `to_json` has made JSON. Raises DataError with `name` if a part has the wrong type.
+    """Return the value that `to_json` converted to JSON. Raises DataError with `name` if a part has the wrong type.
 
     >>> from_json(to_json(("tea", 1)), tuple[str, int], "a")
     ('tea', 1)
@@ -37,7 +37,7 @@ def from_json(content: bytes, type: type[T], name: object) -> T:
 
 
 def checked(value: Any, type: type[T], name: object) -> T:
-    """Return a value as a type. Raises DataError with `name` if a part has the wrong type or is missing.
+    """Convert a value to a type. Raises DataError with `name` if a part has the wrong type or is missing.
 
     >>> checked("../tea", Inside, "a.json")
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""A registry of features, formats, methods and other named things."""
+"""A registry of features, formats, methods and other named objects."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Thing = TypeVar("Thing")
 
 
 class Registry(Generic[Thing]):
-    """Maps names to things of one kind, which are registered when the modules in `homes` are imported.
+    """Maps names to objects of one kind. They register themselves when the modules in `homes` are imported.
 
-    Looking up a name imports only modules with the quoted name in their source. Listing all names imports all modules,
-    as does a name that no source contains, since a module may build names from parts.
+    Looking up a name imports only modules whose source contains the quoted name. If there is no such module, all
+    modules are imported, since a module may build names from parts. Listing all names also imports all modules.
     """
 
     def __init__(self, kind: str, *homes: str) -> None:
@@ -52,7 +52,7 @@ class Registry(Generic[Thing]):
         return self._things[name]
 
     def __contains__(self, name: object) -> bool:
-        for text in (f'("{name}"', f'"{name}"', ""):  # modules that register it, mention it, or all
+        for text in (f'("{name}"', f'"{name}"', ""):  # modules that register the name, mention it, then all
             if name in self._things or self._discovered:
                 break
             self._import_with(text)
@@ -63,7 +63,7 @@ class Registry(Generic[Thing]):
         return iter(sorted(self._things))
 
     def _import_with(self, text: str) -> None:
-        """Import the modules whose source contains this text, so that they register their things."""
+        """Import the modules whose source contains this text, so that they register their objects."""
         for home in () if self._discovered else self._homes:
             package = importlib.util.find_spec(home)
             places = (package and package.submodule_search_locations) or ()

@@ -12,15 +12,15 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def shipped(kind: str) -> Path:
-    """Return a directory of shipped files: inside the installed package, or beside the package in a checkout."""
+    """Return a directory of shipped files. It is inside the installed package, or beside the package in a checkout."""
     inside = _PACKAGE / "data" / kind
     return inside if inside.is_dir() else _PACKAGE.parent / kind
 
 
 def find(name: str, kind: str, suffix: str, beside: Path | None = None) -> Path | None:
-    """Find a file: the shipped file with this name, else a path, which may be relative to the directory `beside`.
+    """Find a file: the shipped file with this name, or else a path, which may be relative to the directory `beside`.
 
-    A local file with the name of a shipped one needs a path, such as ``./base``.
+    For a local file with the name of a shipped file, give a path such as ``./base``.
     """
     places = [Path(name)]
     if beside is not None:

@@ -1,4 +1,4 @@
-"""The boundary to terminals and logs: control characters in text from pages, files and models are shown, not obeyed."""
+"""Safe output to terminals and logs: control characters in text from pages, files and models are shown as codes."""
 
 from __future__ import annotations
 

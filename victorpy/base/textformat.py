@@ -14,14 +14,14 @@ from victorpy.base import resources
 from victorpy.base.files import read_bounded
 from victorpy.errors import VictorError, suggest
 
-MOST_BYTES = 1_000_000  # maximum size of a config or template, together with the files that it includes
+MOST_BYTES = 1_000_000  # maximum size of a config or template, including all files that it includes
 MOST_FILES = 50
 
 _INCLUDE = re.compile(r"include\s+([^\s:].*)")
 _TOKEN = re.compile(r"""(?P<quoted>"[^"]*"|'[^']*')|(?P<bare>(?:\{[^{}]*\}|[^\s"'{}]|[{}])+)""")
 MOST_EXPANSIONS = 10_000
 MOST_BRACES = 100  # maximum number of braces in one value or template line
-_MOST_CHARACTERS = 100_000  # of all expansions of one value
+_MOST_CHARACTERS = 100_000  # maximum number of characters in all expansions of a value
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})")
@@ -91,7 +91,7 @@ class LineReader:
 
 
 def strip_comment(line: str) -> str:
-    """Remove a comment: ``#`` at the start of a line or after white space, outside quotes.
+    """Remove a comment. It begins with ``#`` at the start of a line or after white space, outside quotes.
 
     >>> strip_comment('class-list: li  # items')
     'class-list: li'

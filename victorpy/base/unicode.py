@@ -1,6 +1,6 @@
 """A table of character classes, so that one array look-up classifies all characters of a page.
 
-unicode-runs.npy stores the table as runs. ``python -m victorpy.base.unicode`` writes it again.
+unicode-runs.npy stores the table as runs of equal classes. ``python -m victorpy.base.unicode`` creates it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Combining marks count as letters, because Thai and Hindi words contain many."""
 
 _RUNS = Path(__file__).parent / "unicode-runs.npy"
 ENDS = frozenset("""!?.…。！？｡؟۔।॥։።፧៕။‼⁇⁈⁉""")
-CLOSING = " \t\"'’”»›)]}」』）］】〉》"  # characters after the end of a sentence that still belong to it
+CLOSING = " \t\"'’”»›)]}」』）］】〉》"  # characters that still belong to a sentence after its final punctuation
 
 _UNSPACED_SCRIPTS = (
     *("CJK", "IDEOGRAPHIC ITERATION", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA"),

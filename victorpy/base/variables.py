@@ -12,10 +12,10 @@ from victorpy.document import Label
 from victorpy.errors import suggest
 
 FAVORS = ("precision", "balanced", "recall")
-"""Choices of `favor`: keep less noise, balance both mistakes, or lose less content."""
+"""Values of `favor`: keep less noise, balance both kinds of mistakes, or lose less content."""
 
 Check = Callable[[tuple[str, ...]], str]
-"""Describes what is wrong with values. Returns an empty string if they are valid."""
+"""A function that describes what is wrong with some values. Returns an empty string if they are valid."""
 
 
 def _anything(values: tuple[str, ...]) -> str:
@@ -78,12 +78,12 @@ def _regexps(values: tuple[str, ...]) -> str:
 
 
 class Variable(NamedTuple):
-    """The valid values of a variable, and what happens if it is set again."""
+    """The valid values of a variable, and the effect of setting it again."""
 
     check: Check
     single: bool = False
     """Whether the variable has one value. Setting it again replaces a single value and extends a list."""
-    line_by_line: bool = False  # whether each line is checked on its own, so that an error names the right line
+    line_by_line: bool = False  # whether each line is checked separately, so that an error names the right line
 
 
 VARIABLES: dict[str, Variable] = {

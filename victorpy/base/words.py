@@ -1,4 +1,4 @@
-"""Several ways to split text into words. Results depend on which one is used.
+"""Several ways to split text into words. They are not interchangeable, because scores and hashes depend on them.
 
 - `simple_words`: runs of letters and digits in lower case, for WCXB's F1, style trees and mining.
 - `aligned_words`: the same, but single letters in scripts without spaces, for alignment with gold texts and agreement.
@@ -43,7 +43,9 @@ def simple_words(text: str) -> list[str]:
 
 
 def aligned_words(text: str) -> list[str]:
-    """Return simple words, but single letters in scripts without spaces, so that parts of a sentence can match.
+    """Return simple words.
+
+    Letters of scripts without spaces are words by themselves, so that parts of a sentence can match.
 
     >>> aligned_words("The Cat's 9 lives: 九条命")
     ['the', 'cat', 's', '9', 'lives', '九', '条', '命']
@@ -67,7 +69,7 @@ def paired_words(text: str) -> list[str]:
 
 
 def words_and_signs(text: str) -> list[str]:
-    """Return the case-folded words of a text and the symbols between them, which shingles must not ignore.
+    """Return the case-folded words of a text and the symbols between them, because shingles include symbols.
 
     >>> words_and_signs("Home » Tea (2)")
     ['home', '»', 'tea', '(', '2', ')']
@@ -76,7 +78,7 @@ def words_and_signs(text: str) -> list[str]:
 
 
 def cleaneval_tokens(text: str, tags: bool) -> list[str]:
-    """Split a text in CleanEval's format like Evert's scorer. Unless `tags`, tags are dropped.
+    """Split a text in CleanEval's format in the same way as Evert's scorer. Tags are dropped unless `tags` is true.
 
     >>> cleaneval_tokens("URL: http://x.example/\\n<p>One two\\n<l> three", tags=True)
     ['<p>', 'One', 'two', '<l>', 'three']
@@ -92,7 +94,7 @@ def icu_words(text: str) -> list[str]:
     >>> icu_words("It’s 3.5 °C, हिन्दी में!")
     ["it's", '3.5', 'c', 'हिन्दी', 'में']
     """
-    plain = text.lower().replace("’", "'")  # as in stop word lists
+    plain = text.lower().replace("’", "'")  # stop word lists contain this apostrophe
     pieces: list[str] = []
     after_katakana = False
     for piece in icu_pieces("WordBreaker", plain):
@@ -107,7 +109,7 @@ def icu_words(text: str) -> list[str]:
 
 def icu_pieces(breaker: str, text: str, language: str = "en") -> Iterable[str]:
     """Split a text with an ICU breaker, `WordBreaker` or `SentenceBreaker`."""
-    if text.isascii() and text.isalnum():  # one word; hostile pages have very many paragraphs of one letter
+    if text.isascii() and text.isalnum():  # a single word; hostile pages have many one-letter paragraphs
         return [text]
     try:
         from icu4py import breakers
@@ -123,7 +125,7 @@ _FEWEST_LETTERS, _FEWEST_VOWELS = 100, 0.23
 
 
 def is_gibberish(text: str) -> bool:
-    """Return whether a text in Latin letters has fewer vowels than texts of any language.
+    """Return whether a text in Latin letters has fewer vowels than any natural language.
 
     >>> is_gibberish("Xkcd qwrt zpfag. " * 20), is_gibberish("Tea is a drink. " * 20), is_gibberish("茶叶 tbd " * 60)
     (True, False, False)
@@ -131,7 +133,7 @@ def is_gibberish(text: str) -> bool:
     sample = unicodedata.normalize("NFD", text[:_SAMPLED]).lower()
     vowels = sum(map(sample.count, "aeiou"))
     if vowels >= _FEWEST_VOWELS * len(sample):
-        return False  # most texts, however many letters they have
+        return False  # a fast answer for most texts
     letters = sum(map(sample.count, string.ascii_lowercase))
     is_latin = letters >= max(_FEWEST_LETTERS, len(sample) / 2)
     return is_latin and vowels < _FEWEST_VOWELS * letters

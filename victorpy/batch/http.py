@@ -40,7 +40,7 @@ def split_message(block: bytes) -> tuple[dict[str, str], bytes]:
 
 
 def error_status(block: bytes) -> str:
-    """Return the status of an HTTP response that is an error or leads elsewhere, or an empty string.
+    """Return the status of an HTTP response if it is an error or a redirect, or else an empty string.
 
     >>> error_status(b"HTTP/1.1 404 Not Found\\r\\n\\r\\n<p>Gone"), error_status(b"HTTP/1.1 200 OK\\r\\n\\r\\n<p>Tea")
     ('404', '')
@@ -91,12 +91,12 @@ def undo_codings(body: bytes, codings: tuple[str, ...], limit: int) -> bytes:
 
 
 def _unzip(body: bytes, limit: int, window: int = 32 + zlib.MAX_WBITS) -> bytes:
-    """Expand all members of a gzip or zlib body. Of a truncated member, the bytes before the cut are returned."""
+    """Expand all members of a gzip or zlib body. If a member is truncated, the bytes before the cut are returned."""
     parts: list[bytes] = []
     room, offset, complete = limit + 1, 0, 0
     inflate = zlib.decompressobj(window)
     while offset < len(body) and room > 0:
-        piece = body[offset : offset + _PIECE]  # zlib copies what follows a member, and there may be very many
+        piece = body[offset : offset + _PIECE]  # zlib copies the data after each member, which may be very long
         try:
             part = inflate.decompress(piece, room)
         except zlib.error:
@@ -112,7 +112,7 @@ def _unzip(body: bytes, limit: int, window: int = 32 + zlib.MAX_WBITS) -> bytes:
 
 
 def _inflate(body: bytes, limit: int) -> bytes:
-    """Expand ``deflate``. Some servers send the zlib format and some the raw format."""
+    """Expand ``deflate``. Some servers send the zlib format, others the raw format."""
     try:
         return _unzip(body, limit)
     except zlib.error:

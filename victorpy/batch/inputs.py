@@ -1,4 +1,4 @@
-"""The inputs of a run: find their files, always in the same order, and read the records in them."""
+"""The inputs of a run: find the input files in a fixed order, and read their records."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ from victorpy.errors import DataError, require
 
 LIST_MARK = "@"
 HIDDEN = ".victor"
-"""Directory in an output folder in which plain runs remember what they have cleaned."""
+"""Directory in an output folder in which plain runs record the files that they have cleaned."""
 BESIDE = ".run"
-"""Suffix of the directory with the manifest and the lists of a run whose output directory has nothing but parts."""
+"""Suffix of the directory for the manifest and lists of a run, if the output directory may contain only parts."""
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _MISSING = 0
-"""Stamp of a file that does not exist."""
+"""Stamp that represents a missing file."""
 GROUP_FILES, GROUP_BYTES = 64, 32_000_000
-"""Small files are read together, up to this number and size."""
+"""Maximum number and size of the small files that are read together."""
 _NEVER = 1 << 62  # larger than any record number
 _UNREAD_WORDS = ("the file was not read: ", "the rest of the file was not read: ")
 
@@ -65,20 +65,20 @@ class InputFile(NamedTuple):
     offset: int = 0
     """Byte offset of the first record, or 0 if unknown."""
     base: str = ""
-    """Directory that `path` is relative to, if another machine reads it."""
+    """Directory that `path` is relative to. Set if another machine reads the file."""
     number: int = 0
     """Number of the file among all inputs."""
 
 
 class Group(NamedTuple):
-    """Some consecutive input files. Stretches of records never go beyond a group."""
+    """Some consecutive input files. A stretch of records never extends beyond a group."""
 
     number: int
     files: tuple[InputFile, ...]
     records: int
     """Number of records in a stretch."""
     model: str | Problem | None = None
-    """File with the model of the site that the pages belong to, or why there is none."""
+    """File with the model of the pages' site, or the problem that prevented learning it."""
 
 
 # Finding files.
@@ -98,7 +98,7 @@ def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
 
 
 def group_files(files: Iterable[InputFile], records: int) -> Iterator[Group]:
-    """Divide files into groups of up to `GROUP_FILES` or `GROUP_BYTES`. A table is always a group of its own."""
+    """Divide files into groups of up to `GROUP_FILES` or `GROUP_BYTES`. Each table is a separate group."""
     number, size = 0, 0
     group: list[InputFile] = []
     for file_number, file in enumerate(files):
@@ -124,7 +124,7 @@ def find_records(inputs: Iterable[str]) -> Iterator[Record]:
 
 
 def names_one_page(inputs: Sequence[str]) -> bool:
-    """Whether the inputs are one page by its own name, or standard input, and not a directory, pattern or list."""
+    """Whether the input is a single named page or standard input, not a directory, pattern or list."""
     found = list(islice(find_files(inputs), 2)) if inputs else []
     names = [file.name for file in found if source_of(file.path) is None]
     return len(found) == 1 and names in ([inputs[0]], ["standard input"])
@@ -153,7 +153,7 @@ def _find(name: str, pages_only: bool = False) -> Iterator[InputFile]:
 
 
 def _find_below(directory: Path, pages_only: bool = False) -> Iterator[InputFile]:
-    """Find pages and archives below a directory, or, if there are none, lines and tables, which may be results."""
+    """Find pages and archives below a directory. If there are none, find lines and tables, which may be results."""
     archives = () if pages_only else [suffix for suffix in SOURCES if SOURCES.get(suffix).archive]
     suffix_choices = [(*PAGE_SUFFIXES, *archives), () if pages_only else tuple(SOURCES)]
     for suffixes in suffix_choices:
@@ -200,13 +200,13 @@ def beside(directory: Path) -> Path:
 
 
 class Stamps:
-    """The name, size and time of every input file, as hashes of eight bytes each, because there may be millions."""
+    """Hashes of the name, size and time of every input file. Short, because there may be millions of files."""
 
     def __init__(self, stored: bytes = b"") -> None:
         self._hashes = array("Q", stored[: len(stored) // 16 * 16])
 
     def add(self, path: Path, status: os.stat_result | None) -> None:
-        """Add the next file. A missing file has no status."""
+        """Add the next file. Pass no status if the file is missing."""
         self._hashes.append(_hash(str(path)))
         self._hashes.append(_hash(f"{path}\0{status.st_size}\0{status.st_mtime_ns}") if status else _MISSING)
 
@@ -218,7 +218,7 @@ class Stamps:
 
     @property
     def digest(self) -> str:
-        """Identifies these inputs."""
+        """A digest that identifies these inputs."""
         return hashlib.sha256(self.as_bytes()).hexdigest()
 
     @cached_property
@@ -244,7 +244,7 @@ class Stamps:
     def unchanged_from(self, old: Stamps) -> npt.NDArray[np.intp]:
         """Return, for each file, its number among the old inputs, or -1 if it is new, has changed or has moved.
 
-        If a file was named twice, all files count as changed.
+        If a file was given twice, all files count as changed.
         """
         numbers = old.find(self._table[:, 0])
         if not len(numbers) or not len(old) or len(np.unique(old._table[:, 0])) < len(old):
@@ -282,7 +282,7 @@ class Survey:
 
 
 def survey(inputs: Sequence[str]) -> Survey:
-    """Count the input files without reading them. Raises if a package to read them is missing."""
+    """Count the input files without reading them. Raises an error if a package for reading them is missing."""
     seen = Survey()
     needs: dict[tuple[str, str], str] = {}
     for file in find_files(inputs):
@@ -315,7 +315,7 @@ def size_before(inputs: Sequence[str], number: int) -> int:
 
 
 def input_warnings(inputs: Sequence[str], seen: Survey) -> Iterator[str]:
-    """Yield warnings about empty files, and about lines and tables that are not read because there are pages too."""
+    """Yield warnings about empty files, and about lines and tables that are ignored because there are also pages."""
 
     def unread_files() -> Iterator[Path]:
         for directory in (Path(name) for name in inputs if Path(name).is_dir()):
@@ -356,14 +356,14 @@ def read_file(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator
 
 
 def unread_record(file: InputFile, position: int, kind: Kind, words: str) -> Record:
-    """Return the failed record for the rest of a file that could not be read, starting at a record number."""
+    """Return the failed record that represents the unread rest of a file, starting at a record number."""
     source = str(file.path)
     name = "" if position else source
     return broken_record(Origin(source, position, rest=True), kind, _UNREAD_WORDS[position > 0] + words, name=name)
 
 
 def is_unread(reason: str) -> bool:
-    """Whether a failure reason belongs to a record for the rest of a file."""
+    """Whether a failure reason belongs to a record that represents the unread rest of a file."""
     return reason.startswith(_UNREAD_WORDS)
 
 
@@ -386,13 +386,13 @@ def read_failed(path: Path) -> Iterator[Record]:
                 failed = Record("", Path(fields["place"]), url=fields.get("url") or "", origin=origin)
             except (ValueError, KeyError, TypeError) as error:
                 raise DataError(f"{path}:{number}: not a line of a failed.jsonl") from error
-            if fields.get("unit") not in (None, "", "row"):  # of version 0.1.0, with offsets instead of numbers
+            if fields.get("unit") not in (None, "", "row"):  # written by version 0.1.0, with offsets instead of numbers
                 raise DataError(f"{path}:{number}: an older version wrote this file; clean the inputs again")
             yield failed
 
 
 class Wanted:
-    """The records that are cleaned again."""
+    """The records that a retry cleans again."""
 
     def __init__(self, failed: Iterable[Record]) -> None:
         self.failed = tuple(failed)

@@ -9,7 +9,7 @@ import unicodedata
 from pathlib import Path, PurePosixPath
 
 LONGEST_PART = 120
-"""Maximum bytes in a path component. File systems allow 255, and temporary names are longer."""
+"""Maximum number of bytes in a path component. File systems allow 255, but temporary names are longer."""
 MOST_PARTS = 12
 
 _ODD = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')
@@ -36,7 +36,7 @@ def safe_place(wanted: Path | str, suffix: str) -> PurePosixPath:
         parts = [*parts[: MOST_PARTS - 2], _digest("/".join(parts[MOST_PARTS - 2 : -1])), parts[-1]]
     *folders, last = parts
     stem = PurePosixPath(last).stem
-    # A folder never has the suffix of a file. Otherwise a page and a folder could have the same name.
+    # A folder must not have the suffix of a file, so that a page and a folder never have the same name.
     safe = [_safe_part(folder + "_" if fold(folder).endswith(suffix) else folder) for folder in folders]
     safe.append(_safe_part(stem, len(suffix)) + suffix)
     if _OWN.match(fold(safe[0])):
@@ -45,7 +45,7 @@ def safe_place(wanted: Path | str, suffix: str) -> PurePosixPath:
 
 
 def fold(name: str) -> str:
-    """Return a form that is the same for all names that some file system takes for one: by case or normal form."""
+    """Return a form that is equal for names that some file system treats as the same name (case, normal form)."""
     if name.isascii():
         return name.lower()
     return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())

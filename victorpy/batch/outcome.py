@@ -1,4 +1,4 @@
-"""Clean a record, return its outcome or a row of plain data, and count outcomes."""
+"""Clean a record, and return its outcome or a row of plain data. Count outcomes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ morning and in the afternoon, all over the world.</p>"""
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a record ended, with its text."""
+    """The outcome of a record, with its text."""
 
     status: Status
     text: str = ""
@@ -41,7 +41,7 @@ class Outcome:
     reason: str = ""
     """A sentence about why a record was skipped or failed."""
     losses: tuple[str, ...] = ()
-    """Descriptions of text that was lost or guessed, although the page did not fail."""
+    """Problems that did not make the page fail, such as lost text or a guessed encoding."""
     confidence: float | None = None
     """Expected word F1 of the text."""
     url: str = ""
@@ -60,22 +60,21 @@ class Outcome:
     probability: float | None = None
     """Mean probability of the labels."""
     columns: Mapping[str, Any] = field(default_factory=dict)
-    """Columns that the format adds."""
+    """Additional columns of the format."""
     signed: tuple[Signed, ...] = ()
     """Signatures of the text or its paragraphs, with `dedup`."""
     repeats: Mapping[str, Any] | None = None
     """The record that a replica repeats."""
     file: str = ""
-    """The file in the output folder that has the text already."""
+    """The file in the output folder that already contains the text."""
 
 
 @cache
 def small_page() -> CleanPage:
-    """Return a small page with its metadata.
+    """Clean a small page with its metadata, to load everything in advance.
 
-    Some libraries are imported, and some models loaded, when they are first needed. After this call, they do not count
-    for the deadline and the memory limit of the first record. Only dateparser is left to the first page that needs it,
-    since it takes half a second and few pages have such dates.
+    Some libraries are imported, and some models loaded, on first use. After this call, they do not count towards the
+    limits of the first record. Only dateparser is not loaded, since this takes half a second and few pages need it.
     """
     return load_method("everything").document(_SMALL_PAGE, metadata=True)
 
@@ -128,12 +127,12 @@ class PageCleaner:
                 language = detect_language(page, language)
         problem = self._filter(page, language) if self.plan.filters != NO_FILTERS else None
         signed: tuple[Signed, ...] = ()
-        if self.detector and not page.is_empty:  # sign the plain text, whatever the format
+        if self.detector and not page.is_empty:  # signatures always use the plain text
             by_paragraph = self.plan.dedup is not None and self.plan.dedup.by_paragraph
             plain_text = text if output.name == "text" or by_paragraph else OUTPUTS.get("text").render(page)
             rest = "\n".join(_dropped_texts(page)) if self.detector.uses_page else ""
             signed = tuple(self.detector.signed(plain_text, document.title, rest, language))
-            if by_paragraph and output.name == "text" and document.has_tag("pre"):  # listings without fences stay whole
+            if by_paragraph and output.name == "text" and document.has_tag("pre"):  # keep listings without fences whole
                 listings = [segment.text for segment in segments(page) if segment.preformatted]
                 chunks = {chunk for listing in listings for chunk in listing.split("\n\n")}
                 pairs = zip(signed, split_paragraphs(text), strict=True)
@@ -162,7 +161,7 @@ class PageCleaner:
         )
 
     def _filter(self, page: CleanPage, language: str) -> Problem | None:
-        """Return why a page is skipped, if it is. A page without text has neither a language nor a confidence in it."""
+        """Return why the filters skip a page, or None. Pages without text have neither a language nor a confidence."""
         filters = self.plan.filters
         if filters.min_words:
             kept = zip(page.document.texts, page.labels, strict=True)
@@ -181,7 +180,7 @@ class PageCleaner:
 
 
 def _dropped_texts(page: CleanPage) -> Iterator[str]:
-    """Return the texts of blocks that the output does not have, or has only in part."""
+    """Return the texts of blocks that are not, or only partly, in the output."""
     for number, (label, text) in enumerate(zip(page.labels, page.document.texts, strict=True)):
         if not label.is_content or (page.spans and page.spans[number] is not None):
             yield text
@@ -291,8 +290,8 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
 
 
 def stored_outcome(fields: Mapping[str, Any], columns: Sequence[str], part: object) -> Outcome:
-    """Return the outcome that `row` has turned into a row of a part. Raises DataError if the part is damaged."""
-    facts = ("title", "author", "date", "site_name", "language")  # formats may leave them out
+    """Restore an outcome from a row that `row` returned. Raises DataError if the row is damaged."""
+    facts = ("title", "author", "date", "site_name", "language")  # some formats have no such columns
     same = ("status", "text", "reason", "confidence", "url", "digest", "size", "labels", "probability", "losses")
     stored = {
         **{name: fields.get(name) for name in same},
@@ -356,14 +355,14 @@ class Counts:
 
 
 class Tally(Counts):
-    """What a manifest says about some records: their counts, and which of them failed or repeat another."""
+    """The summary of some records in a manifest: their counts, failures and replicas."""
 
     def __init__(self) -> None:
         super().__init__()
         self.failures: list[dict[str, Any]] = []
         self.repeats: list[dict[str, Any]] = []
         self.row_bytes = 0
-        """About the size of the rows. It does not depend on how they are stored."""
+        """Approximate size of the rows, independent of how they are stored."""
 
     def add(self, record: Record, outcome: Outcome) -> None:
         """Count a record."""
@@ -384,7 +383,7 @@ class Tally(Counts):
 
 
 def describe_failure(record: Record, outcome: Outcome) -> dict[str, Any]:
-    """Return the line of failed.jsonl for a record. A retry finds the record by it."""
+    """Return the line of failed.jsonl for a record, which identifies the record for a retry."""
     return {
         "name": record.name,
         "url": record.url,

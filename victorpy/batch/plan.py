@@ -73,7 +73,7 @@ class Filters:
     """Codes of detected languages, such as ``en``. All languages if empty."""
 
     def check(self, cleaner: Cleaner) -> None:
-        """Raise if a language is unknown, or if the method has no confidence."""
+        """Raise an error if a language is unknown, or if the method estimates no confidence."""
         for code in sorted(set(self.languages) - (known := known_languages()) if self.languages else ()):
             raise ConfigError(f"unknown language {code!r}{suggest(code, known - {'zxx'})}; give codes such as en,de")
         if self.min_confidence and not isinstance(cleaner.labeller, ModelLabeller):
@@ -88,7 +88,7 @@ class Plan:
     """A run over many pages, as plain data that every process of the run receives."""
 
     inputs: tuple[str, ...] = ()
-    """Files, directories, patterns and ``@LIST``s. With `retry` and `by_site`, the pages to learn sites from."""
+    """Files, directories, patterns and ``@LIST``s. In a retry with `by_site`, the pages to learn sites from."""
     output: Path | str | None = None
     """Output directory; None if a function receives the texts."""
     to: str = "folder"
@@ -99,9 +99,9 @@ class Plan:
     filters: Filters = NO_FILTERS
     method: Method = field(default_factory=Method)
     make: Callable[[], Cleaner] | None = None
-    """Returns the cleaner, if `method.load` does not: the cleaner may have learned from a site."""
+    """Returns the cleaner if `method.load` cannot be used, for example because it has learned from a site."""
     learned_from: tuple[str, ...] = ()
-    """Pages that the cleaner has learned from, if these are not the inputs."""
+    """Pages that the cleaner has learned from, if they are not the inputs."""
     learned: bool = False
     """Whether the cleaner has learned from `sample` pages."""
     url: str | None = None
@@ -111,7 +111,7 @@ class Plan:
     by_site: bool = False
     """Whether to learn every site from `sample` of its pages."""
     site_key: str = SITE_KEY
-    """What the pages of a site have in common, with `by_site`."""
+    """How pages are grouped into sites with `by_site`: by domain or host."""
     sample: int = SAMPLE
     dedup: Dedup | None = None
     retry: Path | None = None
@@ -119,11 +119,11 @@ class Plan:
     part: tuple[int, int] | None = None
     """Clean only a part of the inputs: its number, from 1, and the number of parts."""
     plain: bool = False
-    """Whether to write only texts: without a size limit, with all warnings, and without manifest and index."""
+    """Whether this is a plain run, which writes only texts: no manifest, no index, no size limit, but all warnings."""
     shard_records: int | None = None
     """Maximum number of records in a part of a local run's output. By default, the kind of output decides."""
     shard_files: int | None = None
-    """Input files per Spark shard. A large file counts as several. By default, their size decides."""
+    """Number of input files per Spark shard. A large file counts as several. By default, the size decides."""
     buckets: int = 16
     """Number of Spark shards with `by_site`."""
 
@@ -148,7 +148,7 @@ class Plan:
         return (self.make or self.method.load)()
 
     def check(self) -> None:
-        """Raise if a name is wrong or a package is missing. Otherwise every page would fail."""
+        """Raise an error if a name is wrong or a package is missing, because otherwise every page would fail."""
         find_output(self.format)
         site_of("", self.site_key)
         self.filters.check(self.load())
@@ -159,7 +159,7 @@ class Plan:
                 raise ConfigError(f"--dedup paragraphs works with the formats {formats}, not {self.format}")
 
     def identity(self, input_digest: str) -> dict[str, Any]:
-        """Return the settings that determine the output bytes. A resumed run may change all others.
+        """Return the settings that determine the output bytes. A resumed run may change all other settings.
 
         The version is included because another version may store records in another form.
         """
@@ -184,7 +184,7 @@ class Plan:
         if self.parts != DEFAULT_PARTS:
             identity["parts"] = self.parts.identity()
         if self.filters != NO_FILTERS:
-            identity["filters"] = asdict(self.filters)
+            identity["filters"] = {**asdict(self.filters), "languages": list(self.filters.languages)}  # as in JSON
         if self.by_site:
             identity |= {"site key": self.site_key, "buckets": self.buckets}
         if self.learned:
@@ -193,10 +193,10 @@ class Plan:
             identity["dedup"] = self.dedup.identity()
         if self.part:
             identity["part"] = list(self.part)
-        if self.retry:  # a second retry usually raises the limits
+        if self.retry:  # limits identify a retry, because a second retry usually raises them
             identity |= {"retry": str(self.retry), "timeout": self.limits.deadline, "memory": self.limits.memory}
         return identity
 
     def notes(self) -> dict[str, Any]:
-        """Return settings that a retry needs besides the identity. A resumed run may change them."""
+        """Return further settings that a retry needs. A resumed run may change them."""
         return {"choice": asdict(self.method)}

@@ -1,4 +1,4 @@
-"""Records: pages to be cleaned, as plain data, and the ways in which a record can end."""
+"""Records: pages to be cleaned, as plain data, and their possible outcomes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DYNAMIC = re.compile(r"\.(x?html?|shtml|php\d?|aspx?|jsp|cgi)$", re.IGNORECASE)
 
 
 class Status(StrEnum):
-    """How a record ended."""
+    """The outcome of a record."""
 
     KEPT = "kept"
     EMPTY = "empty"
@@ -56,7 +56,7 @@ class Kind(StrEnum):
 
     @property
     def may_pass(self) -> bool:
-        """Whether such a record may succeed when it is cleaned again. Damaged pages never do."""
+        """Whether a retry of such a record may succeed. Damaged pages never do."""
         return self in _PASSING
 
 
@@ -72,7 +72,7 @@ class Problem(NamedTuple):
 
 
 class ProblemError(Exception):
-    """Carries a problem from the code that detects it to the outcome of the record."""
+    """Exception that carries a problem to the outcome of the record."""
 
     def __init__(self, kind: Kind, words: str) -> None:
         super().__init__(words)
@@ -105,7 +105,7 @@ class Record:
     place: Path
     """Path relative to the input directory. It may contain `..` and characters that file systems refuse."""
     file: Path | None = None
-    """The file of a page that is not part of an archive."""
+    """The file of the page, if it is not part of an archive."""
     payload: bytes = b""
     url: str = ""
     content_type: str = ""
@@ -121,7 +121,7 @@ class Record:
     offset: int = 0
     """Byte offset at which reading can start again with this record, or 0 if there is none."""
     is_text: bool = False
-    """Whether the payload is text, in UTF-8 with surrogates. Then no encoding has to be detected."""
+    """Whether the payload is text, in UTF-8 with surrogates. If so, no encoding has to be detected."""
 
     def site(self, by: str = "domain") -> str:
         """Return the site of the page's address. A page without an address belongs to the site of its folder.
@@ -133,7 +133,10 @@ class Record:
 
     @property
     def is_annotation(self) -> bool:
-        """Whether the page is an annotation file, by its name. Crawled pages may begin like one."""
+        """Whether the name of the page is that of an annotation file.
+
+        The content is not checked, because it is untrusted.
+        """
         return self.file is not None and self.file.suffix == ".anno"
 
     def read(self, most_bytes: int = MOST_BYTES) -> bytes | str:
@@ -169,7 +172,9 @@ def size_problem(size: int, most_bytes: int) -> Problem | None:
 
 
 def place_of(url: str, origin: Origin) -> Path:
-    """Return an output path for a page. If its address has no host, the path is named after the file and the record.
+    """Return an output path for a page.
+
+    If the address has no host, the path is made from the names of the file and the record.
 
     >>> str(place_of("https://tea.example/green/sencha.php", Origin("in/crawl.warc", 3)))
     'tea.example/green/sencha.html'
@@ -185,7 +190,7 @@ def place_of(url: str, origin: Origin) -> Path:
         return Path(f"{Path(origin.source).name}-{origin.position}.html")
     path = "index" if path.strip("/") == "" else path.strip("/") + ("/index" if path.endswith("/") else "")
     path = _DYNAMIC.sub("", path) + (f"-{query}" if query else "")
-    return Path(host, f"{path}.html".lstrip("/"))
+    return Path(host, f"{path}.html")
 
 
 def broken_record(origin: Origin, kind: Kind, words: str, reached: int = 0, name: str = "") -> Record:
@@ -197,7 +202,7 @@ def broken_record(origin: Origin, kind: Kind, words: str, reached: int = 0, name
 
 @cache
 def _standard_input() -> bytes:
-    """Read standard input once, because a method that learns from its pages reads them twice. Stops at the limit."""
+    """Read standard input up to the limit. Cached, because methods that learn from pages read them twice."""
     return sys.stdin.buffer.read(MOST_BYTES + 1)
 
 

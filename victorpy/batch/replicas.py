@@ -1,4 +1,4 @@
-"""Decide which records of a run are replicas, and change their outcomes.
+"""Find the replicas among the records of a run, and change their outcomes.
 
 Workers sign the texts (`batch/outcome.py`). When all records are cleaned, `decide_records` passes over them once, in
 the order of the input, and writes the decisions to a small database, which `open_decisions` reads.
@@ -24,9 +24,9 @@ from victorpy.dedup.pages import split_paragraphs
 INDEX = ".replicas.sqlite"
 """Index of the kept texts in an output directory. A retry compares its texts with them."""
 DECISIONS = "decisions.sqlite"
-"""The decisions of a run, which it reads while it writes the output."""
+"""Database with the decisions of a run, which is read while the output is written."""
 PARAGRAPH_BITS = 14
-"""A page has at most 2^14 paragraphs that are compared."""
+"""Up to 2^14 paragraphs of a page are compared."""
 
 
 def decide_records(
@@ -39,11 +39,11 @@ def decide_records(
 ) -> list[Loss]:
     """Find the replicas and write the decisions to a directory, unless this was done before.
 
-    Returns the sites that lose many of their pages or, if paragraphs are compared, all paragraphs as one site.
-    `index` has the kept texts of earlier runs and gets those of this run, whose name is `run`. An interrupted run does
-    not repeat completed steps.
+    Returns the sites that lose many of their pages or, if paragraphs are compared, all paragraphs as one site. `index`
+    contains the kept texts of earlier runs, and those of this run are added. `run` is the name of this run. An
+    interrupted run does not repeat completed steps.
     """
-    number_of_run = int(run.split("-")[1]) if run else 0  # such as retry-1-
+    number_of_run = int(run.split("-")[1]) if run else 0  # `run` is a prefix such as retry-1-
     with open_database(index or directory / INDEX, directory / DECISIONS) as database:
         texts = Index(database, dedup.detector(), dedup.keep, number_of_run)
         texts.add(_signed_texts(records, site_key))
@@ -64,7 +64,7 @@ def _signed_texts(records: Iterable[tuple[Record, Outcome]], site_key: str) -> I
 
 
 def _decisions(dedup: Dedup, replicas: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Return the number of each changed record, with the record that it repeats or its repeated paragraphs as JSON."""
+    """Yield the number of each changed record, with the record or the paragraphs that it repeats as JSON."""
     for number, group in groupby(replicas, key=lambda replica: replica[0] >> PARAGRAPH_BITS):
         texts = list(group)
         parts = [text_number & ((1 << PARAGRAPH_BITS) - 1) for text_number, _ in texts]
@@ -73,7 +73,7 @@ def _decisions(dedup: Dedup, replicas: Iterable[tuple[int, str]]) -> Iterator[tu
 
 @contextmanager
 def open_decisions(dedup: Dedup, directory: Path) -> Iterator[Callable[[int, Outcome], Outcome]]:
-    """Return a function from the number and outcome of a record to its final outcome."""
+    """Return a function that maps the number and outcome of a record to its final outcome."""
     with open_database(directory / DECISIONS) as database:
 
         def apply(number: int, outcome: Outcome) -> Outcome:
@@ -100,7 +100,7 @@ _ONE = "1 paragraph repeats another paragraph of the run"
 
 
 def dedup_summary(dedup: Dedup, losses: Iterable[Loss]) -> dict[str, Any]:
-    """Return what the summary of a run says about deduplication, with a warning for each site that loses many pages."""
+    """Return the part of a run's summary about deduplication, with a warning for each site that loses many pages."""
     if dedup.by_paragraph:
         dropped = "".join(f"; dropped {loss.replicas:,} of {loss.pages:,} paragraphs" for loss in losses)
         return {"dedup": f"{dedup}{dropped}", "warnings": []}

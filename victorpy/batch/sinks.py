@@ -29,14 +29,14 @@ from victorpy.outputs import Output, find_output
 
 INDEX = "_index"
 GZIP_LEVEL = 4
-"""Level 6 takes twice as long, and the files are only 5 % smaller."""
+"""Compression level. Level 6 takes twice as long for files that are only 5 % smaller."""
 ZSTD_LEVEL = 3
 BATCH_ROWS, BATCH_CHARACTERS = 500, 4_000_000
-"""Table rows that are Python objects at a time."""
+"""Maximum number of table rows that exist as Python objects at the same time, and of their characters."""
 GROUP_ROWS, GROUP_BYTES = 10_000, 200_000_000
-"""A row group has at least this many rows, or fewer, so that memory stays bounded if pages are large."""
+"""Number of rows in a row group, and maximum size, which limits memory if pages are large."""
 NO_DATE = "1970-01-01T00:00:00Z"
-"""Date of pages without a date. With the current time, two runs would give different bytes."""
+"""Date for records without a date. It is fixed, so that two runs give the same bytes."""
 
 _TYPES = {"html": "text/html", "markdown": "text/markdown", "jsonl": "application/json"}
 
@@ -51,13 +51,13 @@ class Sink:
     folder: ClassVar[str] = ""
     """Subdirectory for the parts."""
     reusable: ClassVar[bool] = True
-    """Whether `rows` can read the parts. Otherwise they are never updated, only written again."""
+    """Whether `rows` can read the parts. Otherwise all pages are cleaned again after a change."""
     beside: ClassVar[bool] = False
-    """Whether the manifest and the lists of a run are beside the directory, because some readers open every file."""
+    """Whether the manifest and lists are beside the output directory, because readers open every file in it."""
     shard_records: ClassVar[int | None] = None
     """Maximum number of records in a part, if the user does not set it."""
     shard_bytes: ClassVar[int] = 400_000_000
-    """Minimum size of the rows of a part before compression, if there is no maximum number of records."""
+    """Size of the rows of a part before compression, if the number of records is not limited."""
 
     def __init__(self, kind: str, directory: Path, output: Output) -> None:
         self.suffix = f".{kind}"
@@ -65,7 +65,7 @@ class Sink:
         self.output = output
 
     def head(self) -> bytes:
-        """Return what a part begins with."""
+        """Return the bytes at the beginning of a part."""
         return b""
 
     def write(self, path: Path, items: Items) -> None:
@@ -113,8 +113,8 @@ class _IndexRow(TypedDict):
 class Folder(Sink):
     """One file per page, and an index.
 
-    The parts are the index: rows with the name of the file. The main process writes them, because a name depends on all
-    names before it.
+    The parts are the index: rows with file names. The main process writes them, because a file name depends on all
+    previous names.
     """
 
     folder = INDEX
@@ -134,7 +134,7 @@ class Folder(Sink):
             self._inputs = {page for page in pages if page.is_relative_to(root)}
 
     def resume(self, parts: Iterable[Path]) -> None:
-        """Read the names in use from earlier parts."""
+        """Read the names that earlier parts use."""
         for part in parts:
             with part.open("rb") as lines:
                 for line in lines:
@@ -171,7 +171,7 @@ class Folder(Sink):
             return False
 
     def delete_old(self, parts: Iterable[Path], is_replaced: Callable[[str], bool]) -> None:
-        """Delete the files of earlier rows that this run has not written again, if their source `is_replaced`."""
+        """Delete files of an earlier run, unless this run has written them again. `is_replaced` selects sources."""
         for part in parts:
             with part.open("rb") as lines:
                 for line in lines:
@@ -192,7 +192,7 @@ class Folder(Sink):
             try:
                 write_atomically(path, content, alone=True)
             except FileNotFoundError:
-                for folder in reversed(place.parents):  # never create the output folder again
+                for folder in reversed(place.parents):  # do not create the output folder again if it was removed
                     if folder.name:
                         (self.directory / folder).mkdir(exist_ok=True)
                 write_atomically(path, content, alone=True)
@@ -224,7 +224,7 @@ class JsonLines(Sink):
 
     @contextmanager
     def _open(self, path: Path, mode: str, suffix: str) -> Iterator[Any]:
-        """Open a file. The same lines give the same bytes, so a gzip file has neither a name nor a time."""
+        """Open a file. A gzip file contains neither a name nor a time, so that the same lines give the same bytes."""
         file: Any
         with path.open(mode) as file:
             if suffix.endswith(".gz"):
@@ -254,7 +254,7 @@ class Parquet(Sink):
             raise missing("pyarrow", "parquet", f"writing {directory}")
 
     def write(self, path: Path, items: Items) -> None:
-        """Write rows in Arrow's stream format, because a row group needs rows of many pieces."""
+        """Write rows in Arrow's stream format, because a row group contains rows of many pieces."""
         import pyarrow as pa
 
         schema = table_schema(self.output.columns)
@@ -318,7 +318,7 @@ def table_schema(columns: Sequence[str] = ()) -> Any:
 
 
 def table_row(record: Record, outcome: Outcome, columns: Sequence[str]) -> dict[str, Any]:
-    """Return a row for a table, with a count for every label, and with valid UTF-8."""
+    """Return a table row with a count for every label and valid UTF-8."""
     values = row(record, outcome, columns)
     values["labels"] = {str(label): values["labels"].get(str(label), 0) for label in Label}
     return dict(_valid_utf8(values))
@@ -343,7 +343,7 @@ class Warc(Sink):
     def _record(self, headers: dict[str, str], text: str) -> bytes:
         import uuid
 
-        # A header value must not contain line breaks, which would begin another header.
+        # A line break in a value would begin another header.
         values = {name: " ".join(value.split()) for name, value in headers.items()}
         lines = _valid_utf8("".join(f"{name}: {value}\r\n" for name, value in values.items() if value))
         identity = uuid.uuid5(uuid.NAMESPACE_URL, lines + text.encode("ascii", "backslashreplace").decode())

@@ -23,7 +23,7 @@ from victorpy.outputs.anno import load_anno
 from victorpy.sites.grouping import SAMPLE, draw_sample
 from victorpy.sites.store import load_tree
 
-_DEEPEST = 10_000  # nested calls of pickle: the tree of a site is as deep as its pages
+_DEEPEST = 10_000  # maximum recursion depth of pickle, because the tree of a site may be as deep as its pages
 
 Warn = Callable[[str], None]
 
@@ -65,7 +65,7 @@ def use_tree(cleaner: Cleaner, path: Path, labelled: Sequence[Path]) -> Cleaner:
 
 
 def documents_of(records: Iterable[Record], config: Config, warn: Warn) -> Iterator[Document]:
-    """Read pages. A page that cannot be read gives a warning and an empty document."""
+    """Read pages. An unreadable page gives a warning and an empty document."""
     for record in records:
         try:
             yield read_document(record.read(), config, source=record.name, annotation=record.is_annotation)
@@ -120,5 +120,5 @@ def _deep_recursion() -> Iterator[None]:
 
 
 def _shared_parts(base: Cleaner) -> dict[str, Any]:
-    """Return the attributes of a labeller, except numbers, strings and other builtin values."""
+    """Return the attributes of a labeller that are not numbers, strings or other builtin values."""
     return {name: part for name, part in vars(base.labeller).items() if type(part).__module__ != "builtins"}

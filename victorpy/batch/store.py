@@ -1,4 +1,4 @@
-"""The output directory of a run: complete parts, and a manifest that lists them.
+"""The output directory of a run: complete parts and their manifest.
 
 A part is written under a temporary name, renamed, and then added to the manifest, together with its failed records. A
 resumed run continues after the last part in the manifest. Segments that are not in a part yet wait in a hidden
@@ -60,8 +60,8 @@ class Store:
     ) -> None:
         """Read the manifest of an earlier run. Call `begin` if there is none.
 
-        All file names begin with `label`. Several runs, which know nothing of each other, write into a `shared`
-        directory. Files that are not parts are in `side`, which may be another directory.
+        All file names begin with `label`. A `shared` directory contains the output of several independent runs. Files
+        that are not parts are in `side`, which may be another directory.
         """
         self.directory = directory
         self.side = side or directory
@@ -77,11 +77,11 @@ class Store:
             place.mkdir(parents=True, exist_ok=True)
         self._opened = directory.stat()
         self.stamps_path = self.side / f".{label}inputs"
-        """Stamps of the input files."""
+        """File with the stamps of the input files."""
         self.previous = self.side / f".{label}previous"
         """Directory for the parts of an earlier run, until a new run has replaced them."""
         self.segments = self.side / f".{label}segments"
-        """Directory for stretches of records that are not in a part yet."""
+        """Directory for finished stretches that are not in a part yet."""
         self.runs_path = self.side / f".{label}runs"
         """Seconds, pages and bytes of every run into this directory."""
         self._is_new = False
@@ -110,14 +110,14 @@ class Store:
         """Counts of the records in the parts."""
         self.parts: list[str] = []
         self.next: list[int] | None = None
-        """The stretch after the last part."""
+        """Where the next part begins."""
         self.last = (0, 0)
         """Number of the file and of the record in it after the last part."""
         self.complete = False
         self.is_begun = False
         self.earlier: dict[str, Any] | None = None
-        """Settings of the run that has written the manifest, or the parts in `previous`."""
-        self._size = 0  # of the lines that stay in the manifest
+        """Settings of the earlier run that wrote the manifest or the parts in `previous`."""
+        self._size = 0  # size of the manifest's complete lines
         for entry, end in read_entries(self.manifest_path):
             self._size = end
             if not self.is_begun:
@@ -133,7 +133,7 @@ class Store:
             self.earlier = read_head(self.previous / MANIFEST).get("settings")
 
     def begin(self, notes: Mapping[str, Any], stamps: bytes = b"") -> None:
-        """Start a run. The manifest records `notes`, which may change when a run is resumed."""
+        """Start a run. The manifest also records `notes`, which may differ when the run is resumed."""
         unknown_part = next(self.directory.glob("part-*"), None) if not self.label else None
         if unknown_part is not None and not self.previous.exists():
             raise OutputError(f"{unknown_part}: this file exists, but there is no manifest; choose another directory")
@@ -145,11 +145,11 @@ class Store:
     def set_aside(self, reuse: bool) -> None:
         """Move the parts of the earlier run to `previous`. With `reuse`, unchanged rows will be used again.
 
-        If the program is killed meanwhile, the next run does the rest.
+        If the program is killed during this, the next run completes it.
         """
         self.delete_temporary()
         self.runs_path.unlink(missing_ok=True)
-        is_update = (self.previous / MANIFEST).exists()  # then the earlier run has replaced some parts of another one
+        is_update = (self.previous / MANIFEST).exists()  # true if the earlier run was an unfinished update
         number = len(list(self.previous.rglob("*"))) if is_update else 0
         for part in self.finished_parts():
             name = f"{number}-{part.name}" if is_update else part.relative_to(self.directory)
@@ -170,13 +170,13 @@ class Store:
                 for path in self.side.glob(pattern):
                     path.unlink()
             folder = "_index/" if (self.earlier or {}).get("to") == "folder" else ""
-            for path in self.directory.glob(f"{folder}part-*"):  # written, but not listed before a kill
+            for path in self.directory.glob(f"{folder}part-*"):  # written by a killed run, but not listed
                 path.unlink()
         self._manifest.truncate(0)
         self._read_manifest()
 
     def delete_temporary(self) -> None:
-        """Delete what an unfinished run has put aside."""
+        """Delete the temporary directories of the run."""
         for name in ("segments", "spill"):
             shutil.rmtree(self.side / f".{self.label}{name}", ignore_errors=True)
 
@@ -187,7 +187,7 @@ class Store:
         return Stamps(path.read_bytes() if path.exists() else b"")
 
     def previous_parts(self) -> tuple[list[Path], tuple[int, int] | None]:
-        """Return the parts that were set aside, and where an incomplete run has stopped."""
+        """Return the parts that were set aside, and the position at which an incomplete run stopped."""
         entries = [entry for entry, _ in read_entries(self.previous / MANIFEST)][1:]
         parts = [entry for entry in entries if "part" in entry]
         is_complete = any(entry.get("complete") for entry in entries)
@@ -213,7 +213,7 @@ class Store:
         self._size = self._manifest.tell()
 
     def check_directory(self) -> None:
-        """Raise if the directory or the manifest in it or beside it is not the one that the run began with."""
+        """Raise an error if the output directory or the manifest was removed or replaced during the run."""
         try:
             is_there = os.path.samestat(self.manifest_path.stat(), os.fstat(self._manifest.fileno()))
             is_there = is_there and os.path.samestat(self.directory.stat(), self._opened)
@@ -284,7 +284,7 @@ class Store:
             file.write(json.dumps(run) + "\n")
 
     def runs(self) -> list[dict[str, Any]]:
-        """Return the seconds, pages and bytes of every run: the last line about each."""
+        """Return the seconds, pages and bytes of every run, from the last line about each."""
         entries = read_entries(self.runs_path) if self.runs_path.exists() else ()
         return list({entry["began"]: entry for entry, _ in entries}.values())
 
@@ -294,7 +294,7 @@ class Store:
         own_files = (self.stamps_path, self.runs_path, self.manifest_path)
         for path in [*(self.directory / part for part in self.parts), *own_files]:
             path.unlink(missing_ok=True)
-        self.complete = True  # so that `close` does not write failed.jsonl
+        self.complete = True  # keep `close` from writing failed.jsonl
         if self._made_directory or self._is_shared:
             for place in (self.directory, self.side):
                 with suppress(OSError):  # not empty, or removed already
@@ -318,9 +318,9 @@ def split_label(number: int, count: int) -> str:
 
 
 def merge_splits(directory: Path) -> dict[str, Any]:
-    """Make one manifest of those of all parts of the inputs. Returns the summary.
+    """Merge the manifests of all parts of the inputs. Returns the summary.
 
-    Raises if a part is missing or not complete, or has other settings.
+    Raises an error if a part is missing or incomplete, or has other settings.
     """
     side = beside(directory) if beside(directory).is_dir() else directory
     with ExitStack() as stack:
@@ -364,13 +364,13 @@ def merge_splits(directory: Path) -> dict[str, Any]:
 
 
 def summarise(counts: Counts, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the counts and times of all runs, and those of the last run under other names."""
+    """Return the counts and times of all runs. Those of the last run have names that end in ``-now``."""
     of_now = {f"{name}-now": runs[-1][name] for name in ("pages", "bytes", "seconds", "cpu")}
     return {**counts.as_dict(), **sum_runs(runs), **of_now}
 
 
 def sum_runs(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the times of some runs together, and those of each run."""
+    """Return the total times of some runs, and the times of each run."""
     return {**{name: round(sum(run[name] for run in runs), 3) for name in ("seconds", "cpu")}, "runs": runs}
 
 
@@ -391,7 +391,7 @@ _OPTIONS = {
     "filters": "a filter",
     "buckets": "the number of site groups",
 }
-"""Settings in the manifest that are not named after their option."""
+"""Options or descriptions of settings whose name in the manifest differs from the option."""
 INPUT_FILES = "input files"
 """The setting that identifies the input files, as a digest of their names, sizes and times."""
 
@@ -412,7 +412,7 @@ def other_settings(previous: Mapping[str, Any], settings: Mapping[str, Any]) -> 
 
 
 def refuse_other_settings(place: Path | str, previous: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Raise if a directory contains the output of a run with other settings."""
+    """Raise an error if a directory contains the output of a run with other settings."""
     differing = other_settings(previous, settings)
     if differing:
         raise OutputError(
@@ -422,7 +422,7 @@ def refuse_other_settings(place: Path | str, previous: Mapping[str, Any], settin
 
 
 def refuse_gone_files(place: Path | str, old: Stamps, stamps: Stamps) -> None:
-    """Raise if input files of the last run are gone, because their rows would be lost."""
+    """Raise an error if input files of the last run no longer exist, because their rows would be lost."""
     gone = stamps.gone_from(old)
     if gone:
         raise OutputError(
@@ -449,14 +449,14 @@ def read_entries(manifest: Path) -> Iterator[tuple[dict[str, Any], int]]:
 
 
 def settings_beside(retry: Path) -> dict[str, Any]:
-    """Return the settings of the run that wrote a failed.jsonl, or nothing if the file has been moved."""
+    """Return the settings of the run that wrote a failed.jsonl. Empty if the file has been moved."""
     manifest = retry.with_name(retry.name.replace("failed.jsonl", MANIFEST))
     head = read_head(manifest) or read_head(retry.with_name(SPARK_SETTINGS))
     return {**head.get("settings", {}), "choice": head.get("choice", {})} if head else {}
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """Return the first line of a manifest, or nothing if there is no manifest."""
+    """Return the first line of a manifest. Empty if there is no manifest."""
     try:
         with open_regular(path) as lines:
             head = json.loads(lines.readline())

@@ -1,6 +1,6 @@
-"""Compute everything countable about a page's blocks, as arrays with one entry per block.
+"""Compute counts over a page's blocks, as arrays with one entry per block.
 
-`Columns` is what features are computed from. Each array is computed when it is first used.
+Features are computed from `Columns`. Each array is computed when it is first used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SEQUENCE_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, slots=True)
 class SiteColumns:
-    """What a page's blocks have in common with other pages of the site, as arrays with one entry per block."""
+    """Statistics of what a page's blocks share with other pages of the site, as arrays with one entry per block."""
 
     pages: int  # number of pages seen
     importance: Floats
@@ -109,7 +109,7 @@ class Columns(ElementColumns):
         """Return the tokens of near names and of words with their spelling."""
         return tokens_of_names(self.near_names[0]), tokens_of_words(self._joined)
 
-    # Looks. Blocks look alike if their elements and the parents have the same names.
+    # Looks. Two blocks look alike if their elements, and the parents of these elements, have the same names.
 
     @cached_property
     def look(self) -> Counts:
@@ -178,10 +178,10 @@ class Columns(ElementColumns):
             "link-share": np.full(self.count, link_words / max(float(words), 1.0)),
         }
 
-    # Repetitions: word sequences that other blocks contain too, as in quotes.
+    # Repetitions: word sequences that other blocks also contain, as in quotations.
 
     def repeated(self, length: int) -> tuple[Floats, Floats]:
-        """Return the share of each block's sequences of `length` words in earlier blocks, and in later blocks."""
+        """Return the shares of each block's sequences of `length` words that earlier and later blocks contain."""
         hashes, block = self.word_tokens
         count = max(len(hashes) - length + 1, 0)
         sequence = np.zeros(count, dtype=np.uint64)
@@ -203,7 +203,7 @@ class Columns(ElementColumns):
         Text in another language and gibberish have high values.
         """
         block = self._block_of_char
-        # Characters are hashed to six bits, so that most counts need no sorting.
+        # Characters are hashed to six bits, so that most counts do not need sorting.
         letter = (fold(self._joined, self._flags) * np.uint32(0x9E3779B1) >> np.uint32(26)).astype(np.int64)
         is_pair = block[1:] == block[:-1]
         block, first, second = block[1:][is_pair], letter[:-1][is_pair], letter[1:][is_pair]

@@ -1,4 +1,4 @@
-"""Count what is in the elements around blocks: ancestors, links, groups, and tags between blocks."""
+"""Count the content of the elements around blocks: ancestors, links, groups, and tags between blocks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from victorpy.columns.text import Column, Counts, Flags, Floats, TextColumns
 from victorpy.document import Elements
 
 HIGHEST = 6  # number of levels above a block's element whose content is summed
-FARTHEST = 8  # number of levels above a block's element that are computed at once
+FARTHEST = 8  # number of levels above a block's element that are computed together
 REACHES = (1, 2, 3, 5, 12, 25)  # sizes of the windows around a block, in blocks on either side
 _BITS = 64  # one bit per tag fits into this integer
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Totals over the blocks of an ancestor or a window. With several ranges per block, each range is a row."""
+    """Totals over the blocks of an ancestor or a window. If there are several ranges per block, each range is a row."""
 
     words: Floats
     link_words: Floats
@@ -85,7 +85,7 @@ class ElementColumns(TextColumns):
         return first, stop
 
     def _holds_part(self, block: Counts, has_blocks: Flags) -> Flags:
-        """Return which elements contain only a part of the given block."""
+        """Return which elements contain only a part of their block."""
         holder = np.take(self.element, block, mode="clip")
         return has_blocks & ~((np.arange(len(self.stop)) <= holder) & (holder < self.stop))
 
@@ -118,7 +118,7 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def _elements_by_tag(self) -> tuple[Counts, list[int]]:
-        """The elements in the order of their tags, and where the elements of each tag begin."""
+        """The elements sorted by tag, and the index at which the elements of each tag begin."""
         tags = self._tag_of_element
         counts = np.bincount(tags, minlength=len(self._tag_numbers))
         return np.argsort(tags, kind="stable"), [0, *np.cumsum(counts).tolist()]
@@ -162,16 +162,16 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def _within(self) -> dict[str, Flags]:
-        """Results of `within` for classes of tags."""
+        """Cached results of `within` for classes of tags."""
         return {}
 
     @cached_property
     def _tags_around(self) -> Flags:
         """Which blocks are inside each of the page's first 64 tags, one row per tag.
 
-        Every element has an integer with one bit per tag. Each round adds the bits of an ancestor and
-        doubles the distance to it: after one round an element has the bits of its parent, after two
-        those of three ancestors, after three those of seven.
+        Every element has an integer with one bit per tag. Each round adds the bits of an ancestor and doubles the
+        distance to the next one. After one round, an element has the bits of its parent; after two rounds, those of
+        three ancestors; after three rounds, those of seven.
         """
         bit_of_tag = np.zeros(len(self._tag_numbers), dtype=np.uint64)
         for number in range(min(len(bit_of_tag), _BITS)):
@@ -190,7 +190,7 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def _passed_tags(self) -> tuple[Counts, Counts]:
-        """The tags between blocks, and the block after each."""
+        """The tags between blocks, and the block that follows each tag."""
         block = np.repeat(np.arange(self.count), [len(block.distance) for block in self.blocks])
         numbers = self._tag_numbers | {f"/{tag}": number for tag, number in self._tag_numbers.items()}
         tags = chain.from_iterable([block.distance for block in self.blocks])
@@ -201,7 +201,7 @@ class ElementColumns(TextColumns):
         numbers, block = self._passed_tags
         return np.bincount(block[self._are(numbers, tags)], minlength=self.count)
 
-    # Pieces: the parts of blocks that are directly inside different elements.
+    # Pieces: parts of a block, each directly inside one element.
 
     @cached_property
     def _pieces(self) -> tuple[Counts, Counts, Counts]:

@@ -18,7 +18,7 @@ Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-PATTERN_REACH = 500  # number of characters of a block that patterns are matched against, which bounds their cost
+PATTERN_REACH = 500  # maximum number of characters of a block that patterns are matched against, to bound the time
 
 
 class TextColumns:
@@ -183,7 +183,7 @@ class TextColumns:
     @cached_property
     def sentences(self) -> Counts:
         """Number of sentence ends in the block."""
-        ends = self._has(unicode.END)  # the last of a run of signs counts
+        ends = self._has(unicode.END)  # only the last of several consecutive signs counts
         next_flags = np.append(self._flags[1:], 0)
         continues = (next_flags & (unicode.LETTER | unicode.DIGIT | unicode.END)) != 0
         # In scripts without spaces, a full stop may be followed by a letter.

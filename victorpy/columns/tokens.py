@@ -1,4 +1,4 @@
-"""Split texts and element names into hashed tokens, in any script. Each page needs only a few array operations."""
+"""Split texts and element names in any script into hashed tokens, with only a few array operations per page."""
 
 from __future__ import annotations
 
@@ -71,7 +71,10 @@ def code_points(text: str) -> Codes:
 
 
 def hash_tokens(codes: Codes, inside: Flags, begins: Flags) -> Hashes:
-    """Hash the tokens of a folded text, given which characters are inside tokens and which begin one."""
+    """Hash the tokens of a folded text.
+
+    The arguments mark the characters that are inside tokens and those that begin one.
+    """
     return _hashed(codes, inside, begins).hashes
 
 

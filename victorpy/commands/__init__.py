@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
+from itertools import pairwise
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -76,7 +77,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog, description=description, epilog=epilog, formatter_class=_Formatter)
 
     def shorten_usage(self) -> None:
-        """Show required options and positional arguments only. Call this after all arguments are added."""
+        """Show only required options and positional arguments in the usage. Call this after all arguments are added."""
         formatter = self._get_formatter()
         shown = [action for action in self._actions if action.required or not action.option_strings]
         formatter.add_usage(None, shown, [], prefix="")
@@ -91,6 +92,15 @@ class Parser(argparse.ArgumentParser):
                 break
             if name.startswith("--") and " " not in argument and not any(option.startswith(name) for option in known):
                 self.error(f"unknown option {name!r}{suggest(name, known)}")
+
+    def check_empty(self, arguments: Sequence[str]) -> None:
+        """Exit if an argument or the value of an option is empty. As a path it would be the current directory."""
+        for previous, argument in pairwise(["", *arguments]):
+            option, equals, value = argument.partition("=")
+            if argument and (value or not equals or not option.startswith("-")):
+                continue
+            place = next((name for name in (option, previous) if name in self._option_string_actions), "")
+            self.error(f"empty argument{f' after {place}' if place else ''} (is a shell variable empty?)")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
@@ -116,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         advice = "`victor COMMAND --help` shows options and examples. `victor list` shows models, methods and formats."
         epilog = "\n".join(["commands:", *lines, "", advice])
     parser = Parser("victor", "Clean web pages: keep the main content, drop menus, advertisements and footers.", epilog)
-    engine = native.engine() if "--version" in arguments else ""  # costs an import
+    engine = native.engine() if "--version" in arguments else ""  # needs an import
     about = f"victor {__version__} (distribution {DISTRIBUTION}, {engine} engine)"
     parser.add_argument("--version", action="version", version=about)
     parser.add_argument("command", metavar="COMMAND", help="a command from the list below")
@@ -134,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(name: str, arguments: Sequence[str] | None = None, program: str | None = None) -> int:
     """Run one command. `program` is what the user typed, ``NAME.py`` by default.
 
-    Text for people passes through `SafeStream`. Data for other programs does not, nor what draws a full screen.
+    Text for people passes through `SafeStream`. Data for other programs and full-screen output do not.
     """
     os.environ.setdefault("PYTHONSAFEPATH", "1")  # child processes import nothing from the current directory
     _prepare_streams()
@@ -150,7 +160,7 @@ def run(name: str, arguments: Sequence[str] | None = None, program: str | None =
 
 def _prepare_streams() -> None:
     for mode, stream in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
-        if getattr(sys, stream) is None:  # closed by the caller: the next opened file would get its descriptor
+        if getattr(sys, stream) is None:  # closed by the caller; the next opened file would get its descriptor
             setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
     for output in (sys.stdout, sys.stderr):
         if isinstance(output, io.TextIOWrapper):  # UTF-8 in any locale; writing to stderr never fails
@@ -165,14 +175,16 @@ def _run(name: str, arguments: Sequence[str] | None, program: str | None) -> int
         if name == "clean" and _names_many_pages(sys.argv[1:] if arguments is None else arguments):
             from victorpy.batch.local.pool import start_server
 
-            start_server(metadata=True)  # it starts while this process imports the command
+            start_server(metadata=True)  # the server starts while this process imports the command
         command = _load_command(name)
         description, epilog = _description(command)
         parser = Parser(parsed.program, description, parsed.as_typed(epilog))
         command.configure(parser)
         parser.shorten_usage()
         parsed.options = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
-        parser.check_options(sys.argv[1:] if arguments is None else arguments)
+        given = sys.argv[1:] if arguments is None else arguments
+        parser.check_options(given)
+        parser.check_empty(given)
         parser.parse_intermixed_args(arguments, parsed)
         if hasattr(signal, "SIGPIPE"):
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # exit quietly when the reader of a pipe exits
@@ -180,24 +192,29 @@ def _run(name: str, arguments: Sequence[str] | None, program: str | None) -> int
     except VictorError as error:  # a user's mistake: one line, never a traceback
         parsed.say(str(error))
         return EXIT_USAGE
-    except BrokenPipeError:  # if SIGPIPE had to be ignored
+    except BrokenPipeError:  # only raised if SIGPIPE is ignored
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discard buffered output
         return EXIT_PIPE
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         parsed.say(f"{place}{reason_of(error)}")
         return EXIT_USAGE
+    except RuntimeError as error:
+        if not str(error).startswith("Symlink loop"):  # raised by `Path.resolve` before Python 3.13
+            raise
+        parsed.say(str(error))
+        return EXIT_USAGE
 
 
 def reason_of(error: OSError) -> str:
-    """Return the reason of an error of the operating system, without the name of the file."""
+    """Return the reason for an OSError without the file name."""
     if isinstance(error, FileExistsError):  # creating a directory failed
         return "this is a file, not a directory"
     return error.strerror or str(error)
 
 
 def _names_many_pages(arguments: Sequence[str]) -> bool:
-    """Whether there seem to be workers that read metadata. A wrong guess only costs some time."""
+    """Guess whether this run has workers that read metadata. A wrong guess only costs some time."""
     is_likely = not {"-h", "--help", "facts"}.intersection(arguments)
     pairs = zip(["", *arguments], arguments, strict=False)
     inputs = (name for option, name in pairs if option not in {"-o", "--output"} or name.endswith("/"))

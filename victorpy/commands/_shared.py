@@ -6,7 +6,9 @@ import argparse
 import errno
 import json
 import os
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +27,18 @@ from victorpy.errors import ConfigError, ModelError, OutputError
 from victorpy.methods import Method
 from victorpy.model.parts import HEADLINES, PARTS, Parts
 from victorpy.model.store import bundled_models, find_model
+from victorpy.outputs import find_output
 from victorpy.sites.grouping import SAMPLE, SITE_KEY, SITE_KEYS
 
 _MOST = 1_000_000_000
-"""Largest value of a number of seconds, megabytes or pages."""
+"""Largest allowed number of seconds, megabytes or pages."""
 
 
 FORMATS = {
     **{".md": "markdown", ".html": "html", ".htm": "html", ".xml": "xml", ".csv": "csv"},
     **{".anno": "anno", ".vert": "vertical", ".prevert": "prevertical"},
 }
-"""The format that the ending of an output chooses."""
+"""The format for each file name ending of the output."""
 
 
 def add_data(parser: argparse.ArgumentParser, required: bool = True) -> None:
@@ -65,7 +68,7 @@ def add_site_key(group: argparse._ActionsContainer, default: str | None = SITE_K
 
 
 def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGroup, ...]:
-    """Add the options of commands that clean pages. Options that the user leaves out are None, False or empty.
+    """Add the options of commands that clean pages. Options that are not given are None, False or empty.
 
     Returns the groups "input", "sites" and "many pages", to which a command may add its own options.
     """
@@ -113,7 +116,8 @@ def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGro
     many = parser.add_argument_group("many pages (docs/guides/batch.md)")
     add = many.add_argument
     add("--timeout", type=float, metavar="S", help="seconds of CPU time per page (default: 10)")
-    add("--memory", type=float, metavar="MB", help="memory per page (default: 1000)")
+    memory = "memory per page, besides 3 times --max-size and 32 MB to read pages (default: 1000)"
+    add("--memory", type=float, metavar="MB", help=memory)
     add("--force", action="store_true", help="start over: clean all pages again, and replace an earlier run's output")
     add("--summary", type=Path, metavar="FILE", help="write the counts to a JSON file")
 
@@ -131,7 +135,7 @@ def add_allow_code(add: Callable[..., object]) -> None:
 
 
 def method_of(arguments: Arguments, at_site: bool) -> Method:
-    """Return the method or model to clean with. For pages of a site the default is the model site."""
+    """Return the method or model to clean with. For pages of a site, the default is the model ``site``."""
     method = arguments.method
     if at_site and not (method or arguments.model or arguments.config):
         method = "site"
@@ -171,7 +175,7 @@ def announce_model(arguments: Arguments) -> None:
 
 
 def describe_model(name: str, own: Path) -> str:
-    """Return a message about the model that a name refers to, which may be in the directory `own`."""
+    """Return a message about the model that a name refers to. `own` is the directory of the user's models."""
     if name not in bundled_models():
         return f"using the model {own}"
     return f"using the bundled model {name}" + (f"; to use your own: --model {own}" if (own / META).is_file() else "")
@@ -224,9 +228,11 @@ def filters_of(arguments: Arguments) -> Filters:
 
 
 def format_of(arguments: Arguments) -> str:
-    """Return the format with its parameters. If none is given, the ending of the output may name it."""
+    """Return the format with its parameters. If none is given, the ending of the output may choose one."""
     ending = Path(getattr(arguments, "output", None) or "").suffix.lower()
     name: str = arguments.format or FORMATS.get(ending, "text")
+    if "roles" in Parts.of(arguments.include).included and not find_output(name).writes_roles:
+        raise ConfigError(f"--with roles needs --format jsonl or anno; {name} has no roles")
     if not arguments.front_matter:
         return name
     if name != "markdown":
@@ -235,7 +241,7 @@ def format_of(arguments: Arguments) -> str:
 
 
 def positive(arguments: Arguments, name: str, default: float) -> float:
-    """Return the value of an option, or its default. Raises if it is not above 0, or larger than systems accept."""
+    """Return the value of an option, or its default. Raises an error if it is not above 0, or too large."""
     value: float | None = getattr(arguments, name)
     if value is not None and not 0 < value <= _MOST:
         bound = f"at most {_MOST:,}" if value > _MOST else "above 0"
@@ -252,7 +258,7 @@ def dedup_of(arguments: Arguments) -> Dedup | None:
         return None
     settings, keep = tuple(arguments.dedup_param), arguments.keep or Keep.FIRST
     dedup = Dedup(arguments.dedup, settings, keep, arguments.drop_replicas)
-    dedup.detector()  # raises if a name or value is wrong
+    dedup.detector()  # raises an error if a name or value is wrong
     return dedup
 
 
@@ -302,14 +308,15 @@ def check_written(option: str, path: Path | None) -> None:
     if path is None:
         return
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        directory = path.resolve().parent
+        directory.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if path.exists() and not path.is_file():
-            return  # a pipe or a device is not replaced
+            return  # pipes and devices are not replaced
         import tempfile
 
-        with tempfile.TemporaryFile(dir=path.parent):
+        with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
         raise OutputError(f"{option} {path}: cannot be written: {reason_of(error)}") from error
@@ -323,5 +330,22 @@ def write_summary(arguments: Arguments, summary: dict[str, Any]) -> None:
         with open_output(path, arguments.note) as file:
             file.write(text)
     elif path is not None:
+        path = path.resolve()  # the file that a link names
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text.encode())
+
+
+@contextmanager
+def one_line(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows messages in one line, which each message replaces. Outside a terminal they add up."""
+    from tqdm import tqdm  # most commands need no progress in one line
+
+    with tqdm(bar_format="{desc}", disable=quiet or None, leave=False) as bar:
+
+        def show(message: str) -> None:
+            if not bar.disable:
+                bar.set_description_str(message)
+            elif not quiet:
+                print(message, file=sys.stderr, flush=True)
+
+        yield show

@@ -61,6 +61,7 @@ def run(arguments: Arguments) -> int:
     app = App(keys, config, predictor, arguments.read_only, arguments.retrain)
     first, *rest = arguments.adjudicate or arguments.pages
     if arguments.adjudicate:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
         app.show_page(open_adjudication(first, rest[0], arguments.output, config, arguments.read_only))
     elif first.is_dir():
         app.show_list(Pages(first, config, predictor, not arguments.read_only), arguments.order)
@@ -69,7 +70,7 @@ def run(arguments: Arguments) -> int:
         app.show_page(open_page(page, anno, config, predictor, arguments.read_only))
     if note:
         app.say(note[0].upper() + note[1:], also=True)
-        arguments.say(note)  # to be read after the program has ended
+        arguments.say(note)  # visible after the full-screen program has ended
     received_signal = show(app)
     for failure in app.failures:
         arguments.say(str(failure))

@@ -21,16 +21,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from w3lib.encoding import resolve_encoding
 
 from victorpy import native
-from victorpy.base.files import open_output
+from victorpy.base.files import open_output, temporary_of
 from victorpy.batch.inputs import BESIDE, Survey, find_files, find_records, is_output, names_one_page, survey
 from victorpy.batch.local.progress import summary_table
 from victorpy.batch.local.run import failed_path, run_plan
@@ -49,9 +50,9 @@ from victorpy.methods import Method
 from victorpy.outputs import Output, find_output
 from victorpy.sites.grouping import SAMPLE
 
-COMPRESSED = {".gz", ".zst", ".bz2", ".xz", ".zip"}  # suffixes that texts must not have: they are not compressed
-DOCUMENTS = {".doc", ".docx", ".odt", ".pdf", ".rtf", ".epub", ".xlsx"}  # nor these: no format writes such files
-FEW = 50  # maximum number of pages that are cleaned in this process: starting workers would take longer
+COMPRESSED = {".gz", ".zst", ".bz2", ".xz", ".zip"}  # refused endings for texts, which are not compressed
+DOCUMENTS = {".doc", ".docx", ".odt", ".pdf", ".rtf", ".epub", ".xlsx"}  # endings that no format writes
+FEW = 50  # maximum number of pages that are cleaned in this process, because starting workers takes longer
 
 BATCH_OPTIONS = (
     *("jobs", "to", "timeout", "memory", "max_size", "shard_records", "html_field", "url_field", "check_digests"),
@@ -64,7 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pages", nargs="*", metavar="PAGE", help=pages)
     parser.add_argument("-o", "--output", metavar="OUT", help="output file, or directory for several pages")
     page, site, many = _shared.add_cleaning(parser)
-    page.add_argument("--url", help="address of the page, to resolve its links")
+    page.add_argument("--url", type=_address, metavar="URL", help="address of the page, to resolve its links")
     page.add_argument("--charset", metavar="NAME", help="encoding from the page's HTTP header")
     directory = "learn from pages in DIR, or from a tree of victor sst; without PAGE, clean DIR"
     site.add_argument("--site", metavar="DIR", help=directory)
@@ -77,6 +78,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     many.add_argument("--part", type=_part, metavar="K/N", help=part)
     many.add_argument("--log-json", type=Path, metavar="FILE", help="add progress and failures to a file of JSON lines")
     many.add_argument("--retry", type=Path, metavar="failed.jsonl", help="clean the failed pages of a run again")
+
+
+def _address(value: str) -> str:
+    if not re.match(r"[a-z][a-z\d+.-]*://[^\s/]|file:", value, re.IGNORECASE):
+        raise argparse.ArgumentTypeError(f"expected an address such as https://example.org/page, not {value!r}")
+    return value
 
 
 def _part(value: str) -> tuple[int, int]:
@@ -121,7 +128,7 @@ def run(arguments: Arguments) -> int:
 
 
 def _check_options(arguments: Arguments, inputs: Sequence[str]) -> None:
-    """Raise if a value is wrong, or if options cannot be combined."""
+    """Raise an error if a value is wrong, or if options cannot be combined."""
     if arguments.by_site and arguments.labelled:
         raise ConfigError(f"--labelled {arguments.labelled[0]} needs --site DIR; it does not work with --by-site")
     _shared.dedup_of(arguments)
@@ -144,7 +151,7 @@ def _check_options(arguments: Arguments, inputs: Sequence[str]) -> None:
 
 
 def _explain_format(arguments: Arguments, output: Output) -> None:
-    """Say what is written if the user may expect another format."""
+    """Print which format is written if the user may expect another one."""
     target = arguments.output or "-"
     suffix = Path(target).suffix.lower()
     is_read = target != "-" or sys.stdout.isatty()
@@ -169,7 +176,7 @@ def _print_summary(arguments: Arguments, plan: Plan, summary: dict[str, Any]) ->
 
 
 def _suggest_core(arguments: Arguments) -> None:
-    """Say that the native core is missing, once per user: an empty file remembers it."""
+    """Print once per user that the native core is missing. An empty file records that this was done."""
     with suppress(OSError, RuntimeError):  # there is no home directory, or it is not writable, or the file exists
         remembered = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "victor-clean" / "native-hint"
         remembered.parent.mkdir(parents=True, exist_ok=True)
@@ -181,7 +188,7 @@ def _suggest_core(arguments: Arguments) -> None:
 
 
 def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output, seen: Survey | None) -> tuple[Plan, int]:
-    """Return the plan, and the number of pages if this is not a batch run."""
+    """Return the plan, and the number of pages if this is a plain run."""
     method = _shared.method_of(arguments, at_site=bool(arguments.site or arguments.by_site))
     is_plain = seen is not None and seen.sources == 0 and _is_plain(arguments, output)
     if not is_plain and "-" in inputs:
@@ -233,7 +240,7 @@ def _is_plain(arguments: Arguments, output: Output) -> bool:
     is_joined_file = sink_name(target) == "jsonl" == output.suffix.lstrip(".") and not target.endswith("/")
     options = (getattr(arguments, name) for name in BATCH_OPTIONS)
     return not (
-        any(value is not None and value is not False for value in options)  # 0 counts as given and is rejected later
+        any(value is not None and value is not False for value in options)  # 0 counts as given, and is rejected later
         or (sink_name(target) and not is_joined_file)
         or (target != "-" and is_output(Path(target)))
     )
@@ -263,7 +270,7 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
         raise DataError(f"{target}: no format writes {path.suffix} files; choose another name, such as {path.stem}.md")
     if path.suffix.lower() == ".json" and not output.suffix.startswith(".json"):
         raise DataError(f"{target}: {output.name} is not JSON; add --format jsonl, or choose another name")
-    joins_always = is_plain and not output.is_titled and not any(output.around)  # whatever the name
+    joins_always = is_plain and not output.is_titled and not any(output.around)  # regardless of the name
     is_one_file = sink_name(target) is None or sink_name(target) == "jsonl" == output.suffix.lstrip(".")
     if is_one_file and (is_single or (output.joins and (path.suffix or joins_always))):
         return None
@@ -275,7 +282,7 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
 
 
 def _refuse_inputs(target: str | None, plan: Plan) -> None:
-    """Raise if the output would overwrite an input, or if a later run would read it as input."""
+    """Raise an error if the output would overwrite an input, or if a later run would read it as input."""
     if plan.output is None and target not in {None, "-"}:
         path = Path(str(target)).resolve()
         if any(file.path.resolve() == path for file in find_files(plan.inputs)):
@@ -291,21 +298,21 @@ def _open_stream(arguments: Arguments, output: Output, several: bool) -> Iterato
     """Open standard output or a file for texts.
 
     An existing file is replaced at the end, unless all pages have failed. If the run ends early, the pages that it has
-    cleaned are in a file beside it.
+    cleaned are in a file beside it, all of them whole.
     """
     path = None if arguments.output in {None, "-"} else Path(arguments.output)
     temporary = None  # pipes and devices are written directly
     if path and (path.is_file() or not path.exists()):
         path = path.resolve()
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        temporary = temporary_of(path)
     stream = sys.stdout if path is None else open_output(temporary or path, arguments.note)
     titled = several and (output.is_titled or not output.joins)
     before, after = output.around if several else ("", "")
     saved = {Status.KEPT} if several and output.omits_empty else {Status.KEPT, Status.EMPTY}
-    written, failed = 0, 0
+    written, failed, size = 0, 0, 0
 
     def write(record: Record, outcome: Outcome) -> None:
-        nonlocal written, failed
+        nonlocal written, failed, size
         failed += outcome.status == Status.FAILED
         if outcome.status not in saved:
             return
@@ -313,25 +320,32 @@ def _open_stream(arguments: Arguments, output: Output, several: bool) -> Iterato
             stream.write(f"{chr(10) if written else ''}==> {visible(record.name)} <==\n")
         stream.write(outcome.text if written and not titled else output.header + outcome.text)
         stream.flush()
-        written += 1
+        written, size = written + 1, stream.tell() if temporary else 0
 
     try:
         stream.write(before)
         yield write
         stream.write(after)
+        stream.flush()
         if path and temporary and (written or not failed):
             stream.close()
             _replace(path, temporary)
     except BaseException:
         if written and several:
-            with suppress(OSError):  # the disk is full
-                stream.write(after)
-                stream.flush()
-            _say_stopped(arguments, path, temporary, written)
+            place = ""
+            if path and temporary:
+                place = _keep(stream, path, temporary, size, after)
+                temporary = None
+            else:
+                with suppress(OSError):
+                    stream.write(after)
+                    stream.flush()
+            arguments.say(f"stopped: {plural(written, 'page')} written{place}")
         raise
     finally:
         if path is not None:
-            stream.close()
+            with suppress(OSError):  # the disk is full, which was reported before
+                stream.close()
         if temporary is not None:
             temporary.unlink(missing_ok=True)
 
@@ -345,19 +359,29 @@ def _replace(path: Path, temporary: Path) -> None:
         raise OutputError(f"{path}: the directory was removed during the run") from error
 
 
-def _say_stopped(arguments: Arguments, path: Path | None, temporary: Path | None, written: int) -> None:
-    """Say how many pages a run that has ended early has written. Those of a file are kept beside it."""
-    place = ""
-    if path and temporary:
-        partial = path.with_name(f"{path.name}.partial")
-        with suppress(OSError):  # the directory is gone
-            temporary.replace(partial)
-            place = f" to {partial}; the same command starts over (-o DIRECTORY would resume)"
-    arguments.say(f"stopped: {plural(written, 'page')} written{place}")
+def _keep(stream: TextIO, path: Path, temporary: Path, size: int, after: str) -> str:
+    """Keep the pages of a run that has ended early beside the output. Return where they are.
+
+    The first `size` bytes are whole pages.
+    """
+    with suppress(OSError):  # the disk is full
+        stream.close()
+    try:
+        os.truncate(temporary, size)
+    except OSError:
+        return ", but the directory was removed"
+    with suppress(OSError), temporary.open("a", encoding="utf-8") as file:
+        file.write(after)
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        temporary.replace(partial)
+    except OSError:  # it is a directory, or the name is too long
+        partial = temporary
+    return f" to {partial}; the same command starts over (-o DIRECTORY would resume)"
 
 
 def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
-    """Return the cleaner after it has learned from the pages of the site. Most methods learn nothing."""
+    """Return the cleaner after it has learned from the pages of the site, if the method does so."""
     labelled = [Path(name) for name in arguments.labelled]
     if labelled and not cleaner.labeller.tunes:
         raise ConfigError(f"--labelled {labelled[0]}: {_shared.name_of(method)} cannot be tuned by labels")

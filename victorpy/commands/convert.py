@@ -30,7 +30,7 @@ LABEL_STUDIO = "label-studio"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("directory", type=Path, metavar="DIR", help="directory of the gold standard")
+    add("directory", type=Path, metavar="DIR", help="directory of the gold standard, or an export of Label Studio")
     add("output", type=Path, metavar="OUT", help="output directory")
     kind = f"kind of gold standard, as in victor list datasets, or {LABEL_STUDIO}"
     add("--from", dest="kind", required=True, metavar="KIND", help=kind)
@@ -59,7 +59,8 @@ def run(arguments: Arguments) -> int:
     if arguments.kind == LABEL_STUDIO:
         if output.name != "anno":
             raise ConfigError(f"--from {LABEL_STUDIO} writes annotation files; leave out --to {arguments.format}")
-        exports = sorted(arguments.directory.glob("*.json"))
+        named: Path = arguments.directory
+        exports = [named] if named.is_file() else sorted(named.glob("*.json"))
         if not exports:
             raise DataError(f"{arguments.directory}: no .json files exported from Label Studio")
         for path in exports:

@@ -108,7 +108,7 @@ def _score_method(arguments: Arguments) -> tuple[experiments.Evaluation, list[La
 
 
 def _load(arguments: Arguments, config: Config) -> tuple[list[LabelledPage], tuple[str, ...]]:
-    """Read the gold pages, and return them with warnings about unusable ones."""
+    """Return the gold pages, and warnings about unusable pages."""
     warnings: list[str] = []
     pages = load_gold(arguments.data, config, warnings.append, arguments.site_key)
     for warning in warnings:

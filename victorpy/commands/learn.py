@@ -18,34 +18,33 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tqdm import tqdm
-
 from victorpy.base.digests import META
+from victorpy.base.files import open_regular
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_allow_code, add_data, add_site_key
+from victorpy.commands._shared import add_allow_code, add_data, add_site_key, one_line
 from victorpy.config import Config, load_config
-from victorpy.errors import ConfigError, DataError, ModelError, plural
+from victorpy.errors import AnnotationError, ConfigError, DataError, ModelError, plural
 from victorpy.model.choice import (
-    CONFIGS,
+    OLD,
     SEVERAL_SITES,
     TREES,
     UNCHANGED,
     Learned,
+    compare_new,
     learn,
     scratch_config,
-    unseen_scores,
 )
 from victorpy.model.evidence.replay import WEIGHT, load_replay
 from victorpy.model.evidence.stage import Report, Weights
 from victorpy.model.store import DEFAULT, Model, check_target, load_model
-from victorpy.model.train import Trained, check_packages, find_annotations, load_pages, train
+from victorpy.model.train import Trained, check_packages, find_annotations, load_pages, train, unused_features
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_progress
+from victorpy.outputs.base import MAGIC
 from victorpy.research.datasets import Warn, parse_data, set_name
 from victorpy.research.gold import is_gold_of, load_gold
 from victorpy.research.statistics import compare, summarise
@@ -53,23 +52,33 @@ from victorpy.sites.grouping import SITE_KEY, site_of
 from victorpy.sites.style_tree import page_fingerprint
 
 TARGETS = (5, 20, 50, 100)
-"""Numbers of pages to aim for. More pages than these help less and less."""
+"""Numbers of pages that the advice recommends, in steps. Additional pages help less and less."""
 
 LEAST_SHOWN = 0.0005
-"""Smaller differences of word F1 are shown as 0."""
+"""Smaller differences in word F1 are shown as 0."""
 
 FEWEST_DISPUTED = 5
-"""Texts with fewer words may be content on one page and noise on another."""
+"""Shorter texts, in words, are not checked: they may be content on one page and noise on another."""
 
 NONE = "none"  # the value of --from that trains a new model
 
 
+class Sources(NamedTuple):
+    """What to learn from."""
+
+    files: Sequence[Path]
+    """Annotation files."""
+    gold: Sequence[str]
+    """Gold standards, each as ``KIND:DIR``."""
+
+
 class Loaded(NamedTuple):
-    """A page to learn from, the weights of its blocks, and where it comes from."""
+    """A page to learn from, the weights of its blocks, where it comes from, and its name there."""
 
     page: CleanPage
     weights: Sequence[float] | None
     source: str
+    name: str
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +100,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int:
     if arguments.config and arguments.origin not in (None, NONE):
-        raise ConfigError("--config trains a new model, so it cannot be combined with --from")
+        raise ConfigError(
+            "--config trains a new model, so it cannot be combined with --from; an adapted model has the features of "
+            "the model that it came from"
+        )
     is_new = arguments.config is not None or arguments.origin == NONE
     began = time.perf_counter()
     model = None if is_new else load_model(arguments.origin or DEFAULT, allow_code=arguments.allow_code)
@@ -100,9 +112,10 @@ def run(arguments: Arguments) -> int:
     check_target(target)
     if (target / META).exists() and not arguments.force:
         raise ModelError(f"{target} contains a model already; choose another directory, or use --force to replace it")
+    sources = _find_sources(arguments)
     check_packages(config)  # before the pages are read, which may take minutes
-    pages, weights, counts = _load(arguments, config)
-    with _progress(arguments) as report:
+    pages, weights, counts = _load(arguments, sources, config)
+    with one_line(arguments.quiet) as report:
         if model is None:
             trained, result = _train_new(arguments, config, pages, weights, report)
         else:
@@ -130,6 +143,7 @@ def _train_new(
         if sys.stderr.isatty() or info["num"] == 1:
             report(f"CRF, iteration {info['num']}, loss {info.get('loss', 0):.1f}")
 
+    _warn_about_unused(arguments, config)
     if arguments.config is None:
         config = scratch_config(TREES, len(pages))
     trained = train(pages, config, show_iteration, report, arguments.site_key, weights)
@@ -139,45 +153,48 @@ def _train_new(
         f"on the training pages, {scores['label_accuracy']:.2%} of labels are right, "
         f"and {scores['content_accuracy']:.2%} if only content and noise count",
     ]
-    unseen = [] if any(weights) else unseen_scores(trained, pages)
-    if unseen:
-        summary = summarise(unseen)
-        interval = f"95 % interval {summary.low:.3f} to {summary.high:.3f}"
-        lines.append(f"word F1 on unseen pages (cross-validation): {summary.mean:.3f}, {interval}")
-        trained.training["unseen_word_f1"] = round(summary.mean, 4)
-    return trained, lines
+    default = load_model(DEFAULT)
+    _note_seen(arguments, default, DEFAULT, pages)
+    name = TREES if arguments.config is None else f"new model, config {config.name}"
+    learned = compare_new(trained, name, pages, default, weights, arguments.site_key, report)
+    if learned is None:
+        return trained, [*lines, "there are too few pages for cross-validation, so word F1 on unseen pages is unknown"]
+    trained.training["unseen_word_f1"] = round(summarise(learned.scores[name]).mean, 4)
+    return trained, [*lines, *_describe_choice(learned, DEFAULT)]
+
+
+def _warn_about_unused(arguments: Arguments, config: Config) -> None:
+    """Warn about features of the user's modules that would have no effect."""
+    unused = unused_features(config)
+    if not unused:
+        return
+    variables = "crf-features and crf-template"
+    if config.get("evidence"):
+        variables += ", or to evidence-template for trees"
+    names, modules = ", ".join(unused), ", ".join(config.get("feature-modules"))
+    arguments.note(f"the config does not use these features of {modules}: {names}; add them to {variables}")
 
 
 def _adapt(
     arguments: Arguments, model: Model, pages: Sequence[CleanPage], weights: Weights, report: Report
 ) -> tuple[Trained, list[str]]:
-    """Adapt a model, or find out that another choice is better. Return it with the last lines of the summary."""
+    """Adapt a model, unless another candidate is better. Return the model with the last lines of the summary."""
     if arguments.replay < 0:
         raise ConfigError(f"--replay must be 0 or more, not {arguments.replay:g}")
     replay = load_replay(model.meta, arguments.replay) if arguments.replay else None
-    known = set(str(model.meta.get("training", {}).get("fingerprints", "")).split())
-    seen = sum(page_fingerprint(page.document) in known for page in pages)
-    if seen:
-        origin = arguments.origin or DEFAULT
-        arguments.note(f"{origin} was trained on {seen:,} of these pages, so its score on them is too high")
+    _note_seen(arguments, model, arguments.origin or DEFAULT, pages)
     learned = learn(pages, model, weights, arguments.site_key, replay, arguments.origin is not None, report)
     if arguments.replay and replay is None:
         arguments.note("the sample of general pages does not fit this model, so other pages may become worse")
     return learned.trained, _describe_choice(learned, arguments.origin or DEFAULT)
 
 
-@contextmanager
-def _progress(arguments: Arguments) -> Iterator[Report]:
-    """Yield a function that shows messages in one line, which each message replaces. Outside a terminal they add up."""
-    with tqdm(bar_format="{desc}", disable=arguments.quiet or None, leave=False) as bar:
-
-        def show(message: str) -> None:
-            if not bar.disable:
-                bar.set_description_str(message)
-            elif not arguments.quiet:
-                print(message, file=sys.stderr, flush=True)
-
-        yield show
+def _note_seen(arguments: Arguments, model: Model, name: str, pages: Sequence[CleanPage]) -> None:
+    """Say how many of the pages a model was trained on."""
+    known = set(str(model.meta.get("training", {}).get("fingerprints", "")).split())
+    seen = sum(page_fingerprint(page.document) in known for page in pages)
+    if seen:
+        arguments.note(f"{name} was trained on {seen:,} of these pages, so its score on them is too high")
 
 
 def _describe_pages(trained: Trained, counts: Mapping[str, int]) -> str:
@@ -195,7 +212,7 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
     lines = [f"word F1 on {unseen} (cross-validation), with 95 % intervals:"]
     for name, scores in learned.scores.items():
         summary = summarise(scores)
-        shown = f"{origin}, {name}" if name not in CONFIGS else name
+        shown = f"{origin}, {name}" if name in OLD else name
         chosen = "  <- saved" if name == learned.chosen else ""
         lines.append(f"  {shown:<29} {summary.mean:.3f}  {summary.low:.3f} to {summary.high:.3f}{chosen}")
     if learned.general:
@@ -209,32 +226,59 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
         return [*lines, f"training did not pay, so the saved model is a copy of {origin}; {more}"]
     gain = compare(learned.scores[learned.chosen], learned.scores[UNCHANGED])
     difference = f"{gain.mean:+.3f} word F1, 95 % interval {gain.low:+.3f} to {gain.high:+.3f}"
-    if abs(gain.mean) < LEAST_SHOWN:
+    is_new = learned.chosen not in OLD
+    if is_new and gain.mean < LEAST_SHOWN:
+        pays = "does not pay"
+        difference += f"; the unchanged model is as good or better, so use it or adapt it (--from {origin})"
+    elif abs(gain.mean) < LEAST_SHOWN:
         pays, difference = "may pay", "these pages show no difference yet, but adapting usually gains a little"
     elif gain.mean > 0:
         pays = "pays" if gain.low > 0 and pages >= TARGETS[0] else "probably pays"
     else:
         pays = "may pay" if learned.expected_gain > 0 else "does not pay"
-    if learned.chosen in CONFIGS:
+    if is_new:
         lines.append("the saved model knows only pages like these; use it for no others")
     return [*lines, f"training {pays}: {difference}; for a better model, {more}"]
 
 
-def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weights, Mapping[str, int]]:
-    """Return the training pages, the weights of their blocks, and the number of pages from each source."""
+def _find_sources(arguments: Arguments) -> Sources:
+    """Find what to learn from. Raises if there is nothing, or if a file is not an annotation file."""
     specs = [spec for spec in arguments.data if ":" in spec or not Path(spec).exists()]
     typed_after_data = [Path(name) for name in arguments.data if name not in specs]
     kinds = {spec: parse_data(spec) for spec in specs}
     paths = arguments.pages + typed_after_data + [path for kind, path in kinds.values() if kind == "anno"]
     if not (paths or specs):
         raise DataError("nothing to learn from; give annotation files, or gold standards with --data KIND:DIR")
-    annotated = _load_annotations(arguments, find_annotations(paths), config) if paths else []
-    loaded = [Loaded(page, None, "annotation files") for page in annotated]
+    for path in paths:
+        if path.suffix != ".anno" and not path.is_dir():
+            _check_annotation(path)
+    gold = [spec for spec in specs if kinds[spec][0] != "anno"]
+    return Sources(find_annotations(paths) if paths else [], gold)
+
+
+def _check_annotation(path: Path) -> None:
+    """Raise if a file is not an annotation file but, for example, a page."""
+    try:
+        with open_regular(path) as file:
+            is_annotation = file.read(len(MAGIC)) == MAGIC.encode()
+    except OSError as error:
+        raise AnnotationError(f"{path}: cannot be read: {error.strerror}") from error
+    if not is_annotation:
+        raise AnnotationError(
+            f"{path}:1: not an annotation file; annotate the page first, with victor annotate {path}, "
+            "or give gold texts with --data KIND:DIR"
+        )
+
+
+def _load(arguments: Arguments, sources: Sources, config: Config) -> tuple[list[CleanPage], Weights, Mapping[str, int]]:
+    """Return the training pages, the weights of their blocks, and the number of pages from each source."""
+    annotated = _load_annotations(arguments, sources.files, config) if sources.files else []
+    loaded = [Loaded(page, None, "annotation files", str(file)) for file, page in annotated]
 
     def warn(message: str) -> None:
         arguments.say(f"left out: {message}")
 
-    for spec in [spec for spec in specs if kinds[spec][0] != "anno"]:
+    for spec in sources.gold:
         for page in load_gold([spec], config, warn, arguments.site_key):
             name = f"{spec}: {page.name}"
             if not page.document.blocks:
@@ -242,9 +286,9 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weight
             elif page.weights is None and not is_gold_of(page.document, page.labels, page.gold):
                 warn(f"{name}: most words of the gold are not on the page; it may be the gold of another page")
             else:
-                loaded.append(Loaded(page.annotated, page.weights, spec))
+                loaded.append(Loaded(page.annotated, page.weights, spec, name))
     if not loaded:
-        raise DataError(f"{', '.join(specs)}: no usable page")
+        raise DataError(f"{', '.join(sources.gold)}: no usable page")
     distinct = _without_copies(loaded, warn)
     return [row.page for row in distinct], [row.weights for row in distinct], Counter(row.source for row in distinct)
 
@@ -258,7 +302,7 @@ def _without_copies(loaded: Sequence[Loaded], warn: Warn) -> list[Loaded]:
         disputed = [rows for rows in copies.values() if len({tuple(row.page.labels) for row in rows}) > 1]
         advice = f"; check {plural(len(disputed), 'page')} whose copies have contradicting labels" if disputed else ""
         if disputed:
-            advice += f" (the first: {', '.join(row.page.document.source or row.source for row in disputed[0])})"
+            advice += f" (the first: {', '.join(row.name for row in disputed[0])})"
         warn(f"copies of other pages: {len(loaded) - len(copies):,}{advice}")
     return [rows[0] for rows in copies.values()]
 
@@ -279,7 +323,7 @@ def _warn_about(arguments: Arguments, pages: Sequence[CleanPage], weights: Weigh
 
 
 def _disputed_texts(pages: Sequence[CleanPage]) -> list[str]:
-    """Return texts that are always content on one page and never on another page of its site."""
+    """Return texts that are always content on one page of a site and always noise on another."""
     uses: dict[tuple[str, str], set[frozenset[bool]]] = {}
     for page in pages:
         labels: dict[str, set[bool]] = {}
@@ -291,12 +335,12 @@ def _disputed_texts(pages: Sequence[CleanPage]) -> list[str]:
     return [text for (_, text), its_uses in uses.items() if its_uses >= both and len(text.split()) >= FEWEST_DISPUTED]
 
 
-def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Config) -> list[CleanPage]:
+def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Config) -> list[tuple[Path, CleanPage]]:
     """Read annotation files. If some blocks have no label or only a model's label, skip the file or warn."""
     progress = ((file, *load_progress(file)) for file in files)
     unconfirmed = [(file, blocks - decided, blocks) for file, decided, blocks in progress if decided < blocks]
     if not unconfirmed:
-        return load_pages(files, config)
+        return _pages_of(files, config)
     first, its_unconfirmed, its_blocks = unconfirmed[0]
     total = sum(count for _, count, _ in unconfirmed)
     problem = (
@@ -304,7 +348,7 @@ def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Confi
         f"(the first: {first}, {its_unconfirmed:,} of {its_blocks:,})"
     )
     if not arguments.only_confirmed:
-        pages = load_pages(files, config)
+        pages = _pages_of(files, config)
         arguments.say(f"{problem}; skip these files with --only-confirmed, or confirm labels with victor annotate")
         return pages
     left_out = {file for file, _, _ in unconfirmed}
@@ -312,4 +356,8 @@ def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Confi
     if not confirmed:
         raise DataError(f"--only-confirmed leaves nothing to learn from: {problem}; finish some with victor annotate")
     arguments.note(f"left out: {problem}")
-    return load_pages(confirmed, config)
+    return _pages_of(confirmed, config)
+
+
+def _pages_of(files: Sequence[Path], config: Config) -> list[tuple[Path, CleanPage]]:
+    return [*zip(files, load_pages(files, config), strict=True)]

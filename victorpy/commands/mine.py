@@ -15,7 +15,7 @@ import argparse
 import sys
 
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_allow_code, add_experiment, add_number
+from victorpy.commands._shared import add_allow_code, add_experiment, add_number, one_line
 from victorpy.research.mining import Settings, mine, parse_methods, read_pages
 from victorpy.research.mining.study import require_sklearn
 from victorpy.research.report import mining
@@ -44,7 +44,8 @@ def run(arguments: Arguments) -> int:
     methods = parse_methods(arguments.methods, arguments.allow_code)
     warnings: list[str] = []
     pages = read_pages(arguments.data, arguments.limit, warnings.append, arguments.site_key)
-    scores = mine(pages, methods, settings, lambda message: print(message, file=sys.stderr, flush=True))
+    with one_line(quiet=False) as show:
+        scores = mine(pages, methods, settings, show)
     scores["settings"]["site_key"] = arguments.site_key
     scores["warnings"] = [*warnings, *scores["warnings"]]
     for warning in scores["warnings"]:

@@ -76,7 +76,7 @@ def _gold_labels(arguments: Arguments, page: CleanPage, cleaner: Cleaner) -> tup
         return annotated.labels
     text = decode(read_regular(path)).text
     _, segments = parse_cleaneval(text)
-    if not SEGMENT_TAG.search(text):  # let the page's markup decide what is a heading or a list item
+    if not SEGMENT_TAG.search(text):  # the markup of the page decides which blocks are headings and list items
         segments = tuple(Gold(segment.text) for segment in segments)
     labels = align(page.document, segments, cleaner.config.cuts.block_level)
     if not is_gold_of(page.document, labels, segments):
@@ -85,7 +85,7 @@ def _gold_labels(arguments: Arguments, page: CleanPage, cleaner: Cleaner) -> tup
 
 
 def _clean_by_other(name: str, content: bytes, page: CleanPage, cleaner: Cleaner, allow_code: bool) -> CleanPage:
-    """Label the blocks by another method, or by aligning them with the text of another program."""
+    """Label the blocks with another method, or by aligning them with the output of another program."""
     if is_peer(name):
         text = load_peer(name)(content)
     else:

@@ -20,14 +20,17 @@ from victorpy.base.words import paired_words
 from victorpy.errors import ConfigError
 
 Words = npt.NDArray[np.uint32]
-"""Hashes of different words, sorted."""
+"""Sorted hashes of distinct words."""
 Keys = npt.NDArray[np.uint64]
 
 NO_WORDS: Words = np.zeros(0, dtype=np.uint32)
 MOST_WORDS = 1_000
-"""If a text has more different words, those with the smallest hashes represent it."""
+"""Maximum number of words that represent a text.
+
+If it has more distinct words, those with the smallest hashes are used.
+"""
 COMMON_PAGES = 8
-"""Number of pages in a sample of the crawl from which on a word is not rare. Few pages have as many near-copies."""
+"""A word on at least this many pages of a sample of the crawl is not rare. Few pages have as many near-copies."""
 RAREST = 8
 """Number of words that represent a page without rare words."""
 
@@ -49,7 +52,7 @@ DATE = re.compile(
     )(?![\w/])""",
     re.VERBOSE,
 )
-"""Dates and times in a text in lower case with single spaces. Copies of a page often differ in them."""
+"""Matches dates and times in lower-case text with single spaces. Copies of a page often differ in these."""
 
 
 class Keep(StrEnum):
@@ -70,14 +73,14 @@ class Signed(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """What is compared of a text and its page."""
+    """The part of a text and its page that is compared with other pages."""
 
     digest: int
     """Texts with the same digest are replicas."""
     title: Words = NO_WORDS
     text: Words = NO_WORDS
     rest: Words = NO_WORDS
-    """Other words of the page."""
+    """Words of the page outside its title and text."""
 
     def as_bytes(self) -> bytes:
         lengths = (len(self.title), len(self.text), len(self.rest))
@@ -94,7 +97,7 @@ _HEAD = struct.Struct("<Q3H")
 
 
 class Frame(NamedTuple):
-    """The words that pages have in common."""
+    """Words that many pages share."""
 
     title: Words = NO_WORDS
     """Words that many titles of a site have."""
@@ -103,16 +106,16 @@ class Frame(NamedTuple):
     always: Words = NO_WORDS
     """Words that nearly all pages of a site have."""
     crawl: Words = NO_WORDS
-    """Words that several pages of a sample of all pages have."""
+    """Words on several pages of a sample of the crawl."""
     pages: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-    """Number of these pages for each word of `crawl`."""
+    """Number of sampled pages with each word of `crawl`."""
 
     def particular(self, words: Words) -> Words:
         """Return the words that do not belong to the site."""
         return words[~is_in(words, self.site)]
 
     def rarest(self, words: Words) -> Words:
-        """Return the words that are rare in the crawl, and in any case some."""
+        """Return the words that are rare in the crawl. If there are none, return the rarest of the words."""
         if not len(self.crawl) or len(words) <= RAREST:
             return words
         places = np.minimum(self.crawl.searchsorted(words), len(self.crawl) - 1)
@@ -134,7 +137,7 @@ class Detector(ABC):
     """Whether signatures contain the words of the whole page."""
 
     def signed(self, text: str, title: str = "", rest: str = "", language: str = "") -> list[Signed]:
-        """Sign a text. There are several signatures if its paragraphs are compared.
+        """Compute the signatures of a text. There are several if its paragraphs are compared.
 
         `rest` is the text of the page that is not in `text`. `language` is the language that the page declares.
         """
@@ -145,7 +148,7 @@ class Detector(ABC):
         """Return the signature of a text. It is empty if the text has too few words."""
 
     def keys(self, signature: Signature, frame: Frame) -> Keys:
-        """Return keys besides the digest. Only texts that share a key are compared."""
+        """Return the keys of a text other than its digest. Only texts that share a key are compared."""
         return np.zeros(0, dtype=np.uint64)
 
     def is_replica(self, one: Signature, other: Signature, frames: tuple[Frame, Frame], same_site: bool) -> bool:
@@ -168,7 +171,7 @@ def as_words(hashes: npt.ArrayLike) -> Words:
 
 
 def is_in(words: Words, others: Words) -> npt.NDArray[np.bool_]:
-    """Return for each word whether it is among others. Both are sorted."""
+    """Return, for each word, whether `others` contains it. Both arrays are sorted."""
     if not len(others):
         return np.zeros(len(words), dtype=bool)
     places = np.minimum(others.searchsorted(words), len(others) - 1)

@@ -1,11 +1,10 @@
 """Find replicas among signed texts, in a database on disk, so that memory does not grow with the number of texts.
 
-The steps are functions of plain data, so that a cluster can take them too:
+The steps are functions of plain data, so that a cluster can perform them too:
 
-1. `frame_of`: the words that most pages of a sample of a site have in common.
-2. `keys_of`: the keys of each text, made from words that are not in the frame.
-3. `pairs_of`: pairs of texts that share a key.
-4. `resolve`: each text, in order, is compared with its most promising partners that are kept.
+1. `frame_of`: finds the frame of a site, the words that most pages of a sample have in common. 2. `keys_of`: computes
+the keys of each text, from words that are not in the frame. 3. `pairs_of`: pairs texts that share a key. 4. `resolve`:
+compares each text, in order, with its most promising kept partners.
 """
 
 from __future__ import annotations
@@ -32,16 +31,20 @@ if TYPE_CHECKING:
 Id = TypeVar("Id")
 
 SAMPLE = 64
-"""Pages of a site, with different texts, that show its frame."""
+"""Number of pages with different texts from which the frame of a site is computed."""
 CRAWL_SAMPLE = 4_096
-"""Pages that show which words are rare in the crawl."""
+"""Number of pages from which the rare words of the crawl are computed."""
 FRAME_SHARE, ALWAYS_SHARE, TITLE_SHARE, FRAME_PAGES = 0.2, 0.8, 0.5, 8
-"""Minimum shares of the sample's pages and titles that have a word of the frame, and minimum number of these pages."""
+"""Thresholds for a word of the frame: minimum shares of sampled pages or titles with it, and minimum number of pages.
+"""
 SHARED = 16
-"""Maximum number of texts that share a key and are all paired. If there are more, either they are copies of the first
-one, or the key is a common word. So they are paired with the first one only, which must share another key."""
+"""Maximum number of texts with the same key that are all paired.
+
+If there are more, they are either copies of the first one, or the key is a common word. So each is paired with the
+first one only, and the pair must share another key.
+"""
 CANDIDATES = 16
-"""Number of partners that a text is compared with: those that share most keys with it."""
+"""Number of partners that a text is compared with. Partners that share more keys come first."""
 
 LOSS_SHARE, LOSS_PAGES = 0.3, 10
 """A site is reported if it has at least LOSS_PAGES pages and loses more than LOSS_SHARE of them."""
@@ -71,7 +74,7 @@ def all_words(page: Signature) -> Words:
 
 
 def with_site(crawl: Frame, frame: bytes | None) -> Frame:
-    """Add the result of `frame_of` to what is common in the crawl."""
+    """Combine the frame of a site with the common words of the crawl."""
     if not frame:
         return crawl
     site = Signature.from_bytes(frame)
@@ -104,8 +107,8 @@ def resolve(
 ) -> Id | None:
     """Return the kept text that a text repeats, or None. Texts are resolved in order.
 
-    Partners come with the information whether they have the same digest. `repeats` returns the kept text that a
-    partner repeats. A replica of a replica is kept, unless it also repeats a kept text or has the replica's digest.
+    Each partner is given with a flag: whether it has the same digest. `repeats` returns the kept text that a partner
+    repeats. A replica of a replica is kept, unless it also repeats a kept text or has the replica's digest.
     """
     for other, is_equal in partners:
         kept = repeats(other)
@@ -117,7 +120,7 @@ def resolve(
 
 
 class Loss(NamedTuple):
-    """A site of which many pages are replicas."""
+    """A site that loses many of its pages as replicas."""
 
     site: str
     pages: int
@@ -130,7 +133,7 @@ def open_database(path: Path | None = None, work: Path | None = None) -> Iterato
 
     `work` is a second database, for tables that are not needed later. Database errors are raised as OSError.
     """
-    import sqlite3  # only runs with deduplication need it
+    import sqlite3  # only needed for deduplication
 
     try:
         with closing(sqlite3.connect(path or "", isolation_level=None)) as database:
@@ -144,7 +147,7 @@ def open_database(path: Path | None = None, work: Path | None = None) -> Iterato
 
 
 class Index:
-    """Signed texts in a database, and which of them are replicas.
+    """A database of signed texts that finds the replicas among them.
 
     A run adds all of its texts and then calls `decide`. If it is interrupted, it resumes after the last completed step.
     A later run is compared with the kept texts of earlier runs.
@@ -180,7 +183,7 @@ class Index:
         self._database.execute("begin")
 
     def add(self, texts: Iterable[tuple[int, Signed, str, str]]) -> None:
-        """Add all texts of this run, with number, signature, site and description, unless an interrupted run has."""
+        """Add the number, signature, site and description of each text, unless an interrupted run has added them."""
         if self._state:
             return
         run = self._run << (_NUMBER_BITS + _LENGTH_BITS)
@@ -302,7 +305,7 @@ class Index:
         return [Loss(*row) for row in found]
 
     def all_losses(self) -> Loss:
-        """Return the number of this run's texts and replicas, at all sites together."""
+        """Return the number of texts and replicas in this run, over all sites."""
         counts = "select count(*), count(repeats) from text left join decision using (id) where text.id >= ?"
         return Loss("", *self._database.execute(counts, (self._run << (_NUMBER_BITS + _LENGTH_BITS),)).fetchone())
 
@@ -322,9 +325,9 @@ def find_replicas(
 ) -> list[int | None]:
     """Return for every text the number of the text that it repeats, or None if it is kept.
 
-    Give pairs of text and site if you know the sites; otherwise all texts count as texts of different sites. Each
-    text is compared with the texts kept before it, in the given order or, with ``keep="longest"``, from the longest to
-    the shortest. The method ``fingerprint`` has the parameters `percentage` and `interval`.
+    If you know the sites, give pairs of text and site. Otherwise each text counts as a separate site. Each text is
+    compared with the texts kept before it, in the given order or, with ``keep="longest"``, from the longest to the
+    shortest. The method ``fingerprint`` has the parameters `percentage` and `interval`.
 
     >>> tea = "Tea is made by pouring hot water over the cured leaves of the tea bush, and drunk all over the world."
     >>> find_replicas([tea, "Coffee is brewed from roasted beans of another plant.", f"{tea} Have a cup!"])

@@ -10,7 +10,7 @@ from victorpy.dedup.base import DETECTORS, Detector, Signature
 from victorpy.description.terms import terms
 from victorpy.errors import ConfigError
 
-_ROUNDING = 1e-9  # 100 * 0.29 is slightly below 29
+_ROUNDING = 1e-9  # in floating point, 100 * 0.29 is slightly below 29
 
 
 @DETECTORS.register("fingerprint")

@@ -1,8 +1,8 @@
 """The methods that compare words: replicas of pages, and repeated paragraphs.
 
-Pages of one template share most of their words, so the share of common words proves nothing. A page is a replica if it
-says nothing that the other page does not say: all words of its text are on the other page. Words that most pages of
-the site have, its frame, count neither for nor against a replica on another site.
+Pages of one template share most of their words, so a high share of common words does not make a page a replica. A page
+is a replica if all words of its text are on another page. If the pages are from different sites, the words that most
+pages of a site have (its frame) are ignored.
 """
 
 from __future__ import annotations
@@ -30,15 +30,20 @@ from victorpy.dedup.base import (
 from victorpy.errors import ConfigError
 
 FEWEST_PARTICULAR, FEWEST_ELSEWHERE = 3, 5
-"""A page with fewer words that are particular to it, compared with its site and with another site, is a replica only
-if the texts have the same words."""
+"""Minimum number of particular words, for pages of one site and of different sites.
+
+With fewer, both texts must have the same words.
+"""
 LEAST_SHARE = 0.25
-"""Words of the shorter of two texts, as a share of the words of the longer."""
+"""Minimum length of the shorter text, as a share of the words of the longer text."""
 LEAST_KEPT, LEAST_REST = 0.5, 0.9
-"""Share of a replica's particular words that must be in the other text. It is enough if the second share of those
-outside its text is on the other page, because a cleaner may keep other parts of a changed page."""
+"""Minimum share of a replica's particular words in the other text.
+
+Because a cleaner may keep other parts of a changed page, the second share is enough: that of the particular words
+outside its text that are on the other page.
+"""
 FEW_WORDS = 16
-"""Number of words that are looked up before all others."""
+"""Number of words that are looked up first."""
 TEXT_KEYS, PAGE_KEYS, WORD_KEYS = 12, 6, 8
 """Number of keys made from two words of the text, from two words of the page, and from one word of the text."""
 
@@ -75,20 +80,23 @@ class Pages(Detector):
 
 
 def _has_own_title(one: Signature, other: Signature, frame: Frame) -> bool:
-    """Whether the title of a page has a word that the other title lacks, besides words that all titles have."""
+    """Whether a page's title has a word that the other title lacks.
+
+    Words that most titles of the site have are ignored.
+    """
     own = one.title[~is_in(one.title, other.title)]
     return len(other.title) > 0 and not is_in(own, frame.title).all()
 
 
 def _is_inside(one: Signature, other: Signature, frame: Frame, same_site: bool) -> bool:
-    """Whether the text of a page says nothing that the other page does not say."""
+    """Whether the other page contains all words of a page's text."""
     if len(one.text) < LEAST_SHARE * len(other.text):
         return False
     samples = [words[-1] for words in (other.text, other.rest) if len(words) == MOST_WORDS]
     elsewhere = () if same_site else (frame.always,)
     texts = [words[words <= min(samples)] if samples else words for words in (one.text, one.title)]
     known = np.sort(np.concatenate([*other[1:], *elsewhere]), kind="stable")  # fast, because its parts are sorted
-    # Most candidates differ in the first words of the text, so a few words come first.
+    # Most candidates already differ in the first few words, so these are looked up first.
     if any(not is_in(words, known).all() for words in (texts[0][:FEW_WORDS], *texts)):
         return False
     particular = frame.particular(np.union1d(*texts))
@@ -140,7 +148,7 @@ def split_paragraphs(text: str) -> Iterator[str]:
     ['Tea.', '- hot\n- cold']
     """
     listing: list[str] = []
-    fence = ""  # of the open listing
+    fence = ""  # fence of the open listing
     for chunk in text.strip("\n").split("\n\n"):
         for line in chunk.split("\n") if "```" in chunk else ():
             ticks = _FENCE.match(line)

@@ -47,10 +47,10 @@ WEIGHTS = ("counts", "blocks")
 SEPARATOR = "/"  # separates the levels in the name of a category
 _FILES = ("terms.tsv", "arrays.npz")
 _KNN_ARRAYS = ("ends", "columns", "weights", "labels", "k")
-_MOST_BYTES = 100_000_000  # of the expanded arrays
+_MOST_BYTES = 100_000_000  # maximum size of the expanded arrays
 _MOST_TERM_BYTES = 20_000_000
 
-Bag = Mapping[str, float]  # number of times each term occurs on a page, or its weight there
+Bag = Mapping[str, float]  # count or weight of each term on a page
 Floats = npt.NDArray[np.float64]
 Arrays = Mapping[str, Any]
 
@@ -64,7 +64,7 @@ class Settings:
     k: int = 15  # number of neighbours that vote
     seed: int = 1
     weights: str = "counts"
-    """How to weigh a term on a page: by ``counts``, or by the weights of its ``blocks`` (formula 2 of the paper)."""
+    """How a term on a page is weighed: by ``counts``, or by the weights of its ``blocks`` (formula 2 of the paper)."""
 
     def __post_init__(self) -> None:
         for name, choices in (("classifier", CLASSIFIERS), ("weights", WEIGHTS)):
@@ -97,7 +97,7 @@ class CategoryModel:
     def judge(self, page: CleanPage) -> tuple[str, float]:
         """Return the category of a page and a score from 0 to 1, or "" and 0 if the page has no known term.
 
-        The score is the share of the neighbours' votes, or of the exponentials of a linear model's scores.
+        The score is the category's share of the neighbours' votes, or the softmax of a linear model's scores.
         """
         bag = bag_of(page, self.settings.weights)
         category = self.category_of(bag)
@@ -110,8 +110,8 @@ class CategoryModel:
     def category_of(self, bag: Bag) -> str:
         """Return the category of a page's terms, or "" if no term is known.
 
-        The category is chosen level by level. On each level, the branch with the most votes wins, where the votes for
-        all its categories are added up. A linear model has no votes, so the branch with the highest score wins.
+        The category is chosen level by level. On each level, the votes for all categories of a branch are added up, and
+        the branch with the most votes wins. A linear model has no votes, so the branch with the highest score wins.
         """
         vector = self.vector(bag)
         if not vector.any():
@@ -221,7 +221,7 @@ def select_terms(
 ) -> tuple[tuple[str, ...], Floats]:
     """Return the `most` terms with the highest χ² for any category, and their inverse document frequencies."""
     numbers = np.asarray(labels, dtype=np.int64)
-    page_counts: dict[str, Floats] = {}  # number of pages of each category that have a term
+    page_counts: dict[str, Floats] = {}  # for each term, the number of pages of each category that contain it
     for bag, label in zip(bags, numbers, strict=True):
         for term in bag:
             page_counts.setdefault(term, np.zeros(categories))[label] += 1
@@ -306,14 +306,14 @@ def load_categories(path: str | Path) -> CategoryModel:
         return CategoryModel(tuple(names), selected, idf, arrays, settings, method, training)
     except (
         *(OSError, ValueError, LookupError, TypeError, ConfigError, zipfile.BadZipFile, EOFError, zlib.error),
-        *(NotImplementedError, RuntimeError),  # other versions of zip, and encrypted files
+        *(NotImplementedError, RuntimeError),  # unsupported zip versions, and encrypted files
     ) as error:
         problem = str(error) or type(error).__name__
         raise ModelError(f"{directory} is damaged ({problem}); train it again") from error
 
 
 def _read_arrays(path: Path, settings: Settings, categories: int, terms: int) -> Arrays:
-    """Read a classifier's arrays. Raises ValueError unless they fit each other and the model."""
+    """Read a classifier's arrays. Raises ValueError unless they match each other and the model."""
     arrays = {}
     with zipfile.ZipFile(io.BytesIO(read_bounded(path, _MOST_BYTES))) as stored:
         if sum(entry.file_size for entry in stored.infolist()) > _MOST_BYTES:
@@ -364,10 +364,10 @@ def score_levels(predicted: Sequence[str], gold: Sequence[str]) -> list[dict[str
 def cross_validate(
     bags: Sequence[Bag], labels: Sequence[str], groups: Sequence[str], settings: Settings, folds: int
 ) -> Iterator[list[tuple[int, str]]]:
-    """Predict the category of every page with a model trained on the other folds. Pages of a group share a fold.
+    """Predict the category of every page with a model trained on the other folds. All pages of a group are in one fold.
 
-    Yields one list per fold with the number and the predicted category of each page. Terms are selected again for
-    each fold, so test pages have no influence on them.
+    Yields one list per fold with the number and the predicted category of each page. Terms are selected again for each
+    fold, so that test pages do not influence them.
     """
     if not 2 <= folds <= len(bags):
         raise DataError(f"{len(bags)} pages allow 2 to {len(bags)} folds, not {folds}; 0 folds skip the validation")

@@ -24,7 +24,7 @@ Writer = Callable[[DocView, CleanPage], str]
 _FIELDS = tuple(field.name for field in fields(DocView))
 _ELSEWHERE = frozenset(["content", "title", "language", "confidence", "losses"])
 _COLUMNS = tuple(name for name in _FIELDS if name not in _ELSEWHERE)
-"""Columns that a record adds to a batch row. The other fields replace columns that every row has."""
+"""Columns that a record adds to a batch row. All other fields replace columns that every row has."""
 
 
 def record_output(
@@ -39,7 +39,7 @@ def record_output(
     def configure(settings: Sequence[str]) -> Output:
         chosen = Parameters(**parse_settings(name, Parameters, settings))
         if chosen.categories:
-            category_model(chosen.categories)  # raise now, not once per page
+            category_model(chosen.categories)  # raise errors now, not once per page
         return record_output(name, suffix, description, write, header, chosen)
 
     return Output(
@@ -65,13 +65,13 @@ def write_json(record: DocView, page: CleanPage) -> str:
 
 
 def write_markdown(record: DocView, page: CleanPage) -> str:
-    """Write the content as Markdown below the other fields as YAML."""
+    """Write the content as Markdown, below the other fields as YAML."""
     about = {name: value for name, value in record.fields().items() if name != "content"}
     return yaml_header(about) + render_markdown(page)
 
 
 def write_csv(record: DocView, page: CleanPage) -> str:
-    """Write a row. Lists are joined by semicolons, and links and images are given by their addresses only."""
+    """Write a row. Lists are joined by semicolons. Links and images are represented by their addresses."""
     cells = []
     for value in record.fields().values():
         if isinstance(value, list):

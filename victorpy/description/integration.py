@@ -18,9 +18,9 @@ from victorpy.description.weights import Vector, keywords, normalised, similarit
 from victorpy.outputs.base import safe_link
 
 SHARE = 0.35  # maximum share of a page's sentences in its abstract
-_LEAST_WORDS = 5  # words, not counting numbers; shorter texts are headings, dates or measurements
+_LEAST_WORDS = 5  # minimum words without numbers; shorter texts are headings, dates or measurements
 _WITHOUT_FULL_STOPS = frozenset(["lo", "th"])
-"""Languages without punctuation at the end of a sentence. Their full stops belong to abbreviations."""
+"""Languages without punctuation at the end of a sentence. In these, full stops only occur in abbreviations."""
 
 
 class Sentence(NamedTuple):
@@ -34,7 +34,7 @@ def abstract(tree: TagTree, vector: Vector, most_sentences: int, keyword_count: 
     """Return at most `most_sentences` (δ) sentences, chosen by the `keyword_count` (θ) heaviest keywords.
 
     Each paragraph contributes its sentences with the heaviest keywords, in proportion to its size. In the paper, 15
-    sentences contain a third of the words of a page. So an abstract contains at most about a third of the sentences.
+    sentences contain a third of the words of a page, so at most about a third of the sentences are chosen.
     """
     weights = {term: vector[term] for term in keywords(vector, keyword_count)}
     paragraphs: list[list[Sentence]] = []
@@ -42,7 +42,7 @@ def abstract(tree: TagTree, vector: Vector, most_sentences: int, keyword_count: 
         split = [Sentence(sentence, icu_words(sentence)) for text in texts for sentence in sentences(text, language)]
         is_long = [sum(not word[0].isdigit() for word in sentence.words) >= _LEAST_WORDS for sentence in split]
         paragraphs.append([sentence for sentence, is_kept in zip(split, is_long, strict=True) if is_kept])
-    if primary(language) not in _WITHOUT_FULL_STOPS:  # leave out headings and table rows, unless nothing else is left
+    if primary(language) not in _WITHOUT_FULL_STOPS:  # leave out headings and table rows, unless there is nothing else
         complete = [[s for s in paragraph if s.text.rstrip(CLOSING)[-1:] in ENDS] for paragraph in paragraphs]
         paragraphs = complete if any(complete) else paragraphs
     total = sum(map(len, paragraphs))
@@ -67,8 +67,8 @@ def topic_root(tree: TagTree) -> int:
 def paragraph_texts(tree: TagTree) -> list[list[str]]:
     """Return the paragraphs below the topic root, each as a list of block texts.
 
-    Every child of the root is a paragraph, and text directly in the root is one too, so no text is lost. Preformatted
-    text has no sentences and is left out, unless the page has nothing else, as in old manuals.
+    Every child of the root is a paragraph. Text directly in the root is a paragraph too, so that no text is lost.
+    Preformatted text has no sentences and is left out, unless the page has no other text, as in old manuals.
     """
     root = topic_root(tree)
     if root < 0:
@@ -117,8 +117,8 @@ class Link(NamedTuple):
 def relevant_links(whole: TagTree, content: TagTree, topic: Vector, beta: float, language: str = "") -> list[Link]:
     """Return the links of hub blocks whose text is similar to the content.
 
-    `whole` is the tree of the page, `content` the tree of its kept blocks. Blocks with kept text and menus are left
-    out: a shop's menu names the topics of all its pages.
+    `whole` is the tree of the page, and `content` the tree of its kept blocks. Blocks with kept text are left out. So
+    are menus, because a shop's menu names the topics of all its pages.
     """
     accepted = []
     for node, kept, is_menu in zip(whole.nodes, content.nodes, whole.in_menu, strict=True):

@@ -12,20 +12,22 @@ from victorpy.description.categories import CategoryModel, load_categories
 from victorpy.description.integration import Link, abstract, node_images, node_links, relevant_links
 from victorpy.description.tag_tree import MOST_NODES, TagTree, Thresholds, Type, content_tree, type_by_shares
 from victorpy.description.weights import SPREAD, feature_vector, keywords
-from victorpy.document import Metadata
+from victorpy.document import Document, Metadata
 from victorpy.outputs import CleanPage
 from victorpy.outputs.base import facts
 from victorpy.outputs.text import render_text
 from victorpy.page.sections import section
 
 MOST_BLOCKS = 4_000
-"""Number of blocks that a record describes. The cost per block is several times that of cleaning."""
+"""Maximum number of blocks that a record describes. Describing a block takes several times as long as cleaning it."""
+MOST_ELEMENTS = 30_000
+"""Maximum number of elements in these blocks, except that the last block may contain more."""
 PAGE_HUB = 0.13
 """Minimum share of words in hub blocks for a hub page.
 
 The share is averaged over the content and the area around it.
 """
-_MOST_OF_CONTENT = 0.8  # share of the kept words
+_MOST_OF_CONTENT = 0.8  # minimum share of the kept words
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +36,9 @@ class Parameters:
 
     keywords: int = 10  # λ: number of keywords
     sentences: int = 15  # δ: maximum number of sentences in an abstract
-    theta: int = 15  # θ: number of keywords by which sentences are chosen
+    theta: int = 15  # θ: number of keywords that choose the sentences of the abstract
     beta: float = 0.2  # β: minimum similarity of a block of links to the content
-    spread: float = SPREAD  # share of a block's force that is passed on to the blocks around it
+    spread: float = SPREAD  # how much of a block's force is passed on to neighbouring blocks
     categories: str = ""
     """Directory of a category model. Without one, records have no category."""
 
@@ -51,11 +53,11 @@ class DocView:
 
     identifier: str  # the page's address, or the name of its file
     type: str  # topic, hub or image
-    category: str  # category by the user's model, or an empty string
+    category: str  # category from the user's model, or an empty string
     title: str
     keywords: tuple[str, ...]
     abstract: str
-    content: str  # the topic content, as text
+    content: str  # the topic content as text
     links: tuple[Link, ...]  # relevant links: links beside the content to pages about the same topic
     main_links: tuple[Link, ...]  # the topic content of a hub page
     images: tuple[Link, ...]  # the topic content of an image page, with alt texts
@@ -80,16 +82,20 @@ class DocView:
 
 
 def describe(page: CleanPage, parameters: Parameters | None = None, with_content: bool = True) -> DocView:
-    """Return the record of a cleaned page. Formats that write the content themselves need none in the record."""
+    """Return the record of a cleaned page.
+
+    Its content may be left out for formats that write the content themselves.
+    """
     chosen = parameters or Parameters()
     metadata = page.metadata or Metadata(title=page.document.title)
     text = render_text(page) if with_content or not page.language else ""
     losses = page.document.losses
-    if len(page.labels) > MOST_BLOCKS:
-        losses += (f"keywords, abstract and links come from the first {MOST_BLOCKS:,} of {len(page.labels):,} blocks",)
+    stop = _stop(page.document)
+    if stop < len(page.labels):
+        losses += (f"keywords, abstract and links come from the first {stop:,} of {len(page.labels):,} blocks",)
         fields = ("labels", "probabilities", "content", "spans", "roles")
-        first = {name: getattr(page, name)[:MOST_BLOCKS] for name in fields}
-        page = replace(page, document=section(page.document, 0, MOST_BLOCKS), **first)
+        first = {name: getattr(page, name)[:stop] for name in fields}
+        page = replace(page, document=section(page.document, 0, stop), **first)
     language = page.language or language_of(text, metadata.language)
     whole = TagTree(page.document)
     if len(whole.nodes) >= MOST_NODES:
@@ -103,7 +109,7 @@ def describe(page: CleanPage, parameters: Parameters | None = None, with_content
         identifier=facts(page, ["url"])["url"] or page.document.source,
         type=str(kind),
         category=category_model(chosen.categories).category(page) if chosen.categories else "",
-        title=metadata.title or " ".join(keywords(vector, 2)),  # as in the paper
+        title=metadata.title or " ".join(keywords(vector, 2)),  # the paper does the same
         keywords=tuple(keywords(vector, chosen.keywords)),
         abstract=" ".join(abstract(content, vector, chosen.sentences, chosen.theta, language)),
         content=text if with_content else "",
@@ -120,6 +126,13 @@ def describe(page: CleanPage, parameters: Parameters | None = None, with_content
     )
 
 
+def _stop(document: Document) -> int:
+    """Return the number of blocks that a record is made from."""
+    starts = document.elements.first_block
+    in_elements = max(starts[MOST_ELEMENTS], 1) if len(starts) > MOST_ELEMENTS else MOST_BLOCKS
+    return min(len(document.texts), MOST_BLOCKS, in_elements)
+
+
 @cache
 def category_model(directory: str) -> CategoryModel:
     """Load a category model, once per process."""
@@ -127,7 +140,9 @@ def category_model(directory: str) -> CategoryModel:
 
 
 def page_type(whole: TagTree, content: TagTree) -> Type:
-    """Return the type of a page from its kept text and the surrounding area, which together are more accurate.
+    """Return the type of a page.
+
+    It depends on the kept text and on the area around it, because both together are more accurate.
 
     Images have no text to keep, so they are counted in the whole central area.
     """
@@ -139,9 +154,9 @@ def page_type(whole: TagTree, content: TagTree) -> Type:
 
 
 def area_of_content(whole: TagTree, content: TagTree) -> list[bool]:
-    """Whether each node is near the content: in the smallest node with most of it, and not at a margin.
+    """Whether each node is near the content: inside the smallest node that contains most of it, but not in a margin.
 
-    On old pages, tags and names do not mark menus, so the kept text is the only clue to the central area.
+    On old pages, tags and names do not mark menus, so only the kept text indicates the central area.
     """
     totals, _ = content.word_totals()
     if not totals[0]:

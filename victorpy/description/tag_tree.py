@@ -1,7 +1,7 @@
 """Build the markup tag tree: a page as nested content blocks (section 3.1).
 
-A node is a container tag. The texts, links and images directly in the tag, not in a container inside it, are attached
-to the node. Their counts determine the node's type.
+A node is a container tag. Texts, links and images are attached to the innermost container around them, and their counts
+determine the type of the node.
 
 The paper names TABLE, TR, TD, P and DIV as typical containers and gives no thresholds. Modern container tags are added
 here. A list is one container, so that its links are judged together.
@@ -35,10 +35,10 @@ WEIGHTY = {
 The paper only says that H1 has more force than H3. A node without weighty tags has force 1.
 """
 MOST_NODES = 10_000
-"""Maximum number of nodes of a page. Further containers count as parts of the container around them."""
-_NEARLY_ALL = 0.9  # share of a page's words
+"""Maximum number of nodes of a page. Further containers belong to the container around them."""
+_NEARLY_ALL = 0.9  # minimum share of a page's words
 _ICON = 32  # pixels
-_LEAST_IMAGES = 0.001  # images per word; avoids division by a threshold of 0
+_LEAST_IMAGES = 0.001  # smallest threshold of images per word; avoids a division by 0
 
 _CENTRAL_TAGS = frozenset(["html", "body", "main", "article"])
 _SMALL = re.compile(r"\d{1,2}")
@@ -49,7 +49,7 @@ _NARROW_SHARE, _NARROW_PIXELS = 25, 200
 class _Region(NamedTuple):
     """Tags, roles and names that mark a region of a page.
 
-    Only whole names count: longer names, such as ``elementor-widget-nav``, occur anywhere in a page.
+    Only whole names count, because longer names, such as ``elementor-widget-nav``, occur anywhere in a page.
     """
 
     tags: Set[str]
@@ -68,7 +68,7 @@ class _Region(NamedTuple):
         return attributes.get("role", "").lower() in self.roles or not self.names.isdisjoint(whole_names)
 
 
-# The central area of a page is distinguished from its margins by the attributes of blocks (section 4.1).
+# Attributes of blocks distinguish the central area of a page from its margins (section 4.1).
 _MENU = _Region(
     {"nav", "header", "footer"},
     {"navigation", "banner", "contentinfo", "menu", "menubar"},
@@ -93,17 +93,17 @@ class Type(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Minimum proportions for a block or page to be of a type."""
+    """Minimum proportions of each type of block and page."""
 
-    hub: float = 0.45  # words in links per word of a block
+    hub: float = 0.45  # share of a block's words that are in links
     image: float = 0.2  # images per word of a block
-    page_hub: float = 0.25  # words in hub blocks per word of the central area
+    page_hub: float = 0.25  # share of the central area's words that are in hub blocks
     page_image: float = 0.5  # share of words in image blocks of the central area, where images count as words
 
 
 @dataclass(slots=True)
 class Node:
-    """A content block: a container and the parts of the page attached to it."""
+    """A content block: a container with the texts, links and images attached to it."""
 
     element: int
     parent: int  # number of the parent node, -1 for the outermost
@@ -144,7 +144,7 @@ class TagTree:
             attributes = elements.attributes[element] if tag in {"img", "a"} else {}
             if tag == "img":
                 sizes = (attributes.get(name, "").strip().removesuffix("px") for name in ("width", "height"))
-                # Spacers, counters and icons do not count.
+                # ignore spacers, counters and icons
                 if not any(_SMALL.fullmatch(size) and int(size) <= _ICON for size in sizes):
                     self.nodes[container].images.append(element)
             elif tag == "a" and attributes.get("href"):
@@ -158,7 +158,7 @@ class TagTree:
 
     @cached_property
     def words(self) -> list[float | None]:
-        """Number of words of each text of the page, None for a text that is left out."""
+        """Number of words of each text of the page, or None for texts that are left out."""
         texts = self.page.texts
         counts = count_words([text.text if text.shown else "" for text in texts])
         kept = [text.shown and (self.kept is None or self.kept[text.block]) for text in texts]
@@ -177,7 +177,7 @@ class TagTree:
         for number in texts:
             text = self.page.texts[number]
             before_break = text.tags[: text.tags.index("br")] if "br" in text.tags else ()
-            # Pages without heading tags write <b>Heading</b><br>.
+            # Some pages without heading tags write <b>Heading</b><br>.
             follows_heading = any(tag[0] == "/" and tag[1:] in WEIGHTY for tag in before_break)
             if begins_segment(text.tags) or follows_heading:
                 separator = "\n"
@@ -198,15 +198,15 @@ class TagTree:
     def central(self) -> list[bool]:
         """Whether each node belongs to the page's central area.
 
-        An element that contains nearly the whole page is not marginal, whatever its name: some pages are one form, or
-        never close their header.
+        An element that contains nearly the whole page is never a margin, because some pages are a single form, or never
+        close their header.
         """
         totals, _ = self.word_totals()
         elements, most = self.page.elements, _NEARLY_ALL * totals[0]
 
         def is_marginal(element: int) -> bool:
             width = _WIDTH.match(elements.attributes[element].get("width", ""))
-            # A column of a layout table beside the content.
+            # It is a column of a layout table beside the content.
             is_narrow = width and int(width[1]) <= (_NARROW_SHARE if width[2] else _NARROW_PIXELS)
             is_column = is_narrow and elements.tag[element] in {"td", "th"}
             return totals[element] <= most and (is_column or _MARGIN.marks(elements, element))
@@ -219,7 +219,7 @@ class TagTree:
         return self._inherit(lambda element: _MENU.marks(self.page.elements, element))
 
     def _inherit(self, condition: Callable[[int], bool]) -> list[bool]:
-        """Whether the element of each node, or of a node around it, meets a condition."""
+        """Whether the element of each node, or of one of its ancestors, meets a condition."""
         flags: list[bool] = []
         for node in self.nodes:
             flags.append((node.parent >= 0 and flags[node.parent]) or condition(node.element))
@@ -228,7 +228,7 @@ class TagTree:
     def shares(self, thresholds: Thresholds, central: Sequence[bool] | None = None) -> dict[Type, float]:
         """Return the share of each type of block in the words of the central area (section 4.1).
 
-        Most images are in blocks without words. So an image in an image block counts as several words, as many as the
+        Most images are in blocks without words. So an image in an image block counts as several words: as many as the
         threshold of image blocks allows per image. The shares may therefore add up to more than 1.
         """
         words = dict.fromkeys(Type, 0.0)

@@ -1,4 +1,4 @@
-"""Split a text into sentences and terms, the words that carry meaning.
+"""Split a text into sentences and terms, which are words that carry meaning.
 
 ICU finds words and sentences by Unicode's rules, with dictionaries for Chinese, Japanese, Thai, Lao, Khmer and
 Burmese, which are written without spaces. The stop words come from stopwords-iso.
@@ -52,7 +52,7 @@ def terms(text: str, language: str = "") -> list[str]:
         elif apostrophe and second and len(first) <= 5:  # l'arbre, dell'albero, qu'on
             term = second
         is_letter = len(term) == 1 and term.upper() != term.lower()
-        # ICU splits off Japanese endings and particles: short words in hiragana.
+        # Short words in hiragana are endings and particles, which ICU splits off.
         if term not in stop and not is_letter and not _HIRAGANA.fullmatch(term):
             kept.append(term)
     return kept

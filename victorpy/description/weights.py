@@ -1,14 +1,14 @@
 """Weigh the blocks of a page, and its terms by the blocks that contain them (section 3.2).
 
-The tree is the topic content tree (section 4.2): containers without kept text are pruned. Its leaves are the blocks
-with a force. A container may have text beside inner containers, such as a heading above paragraphs. Each stretch of
-such text is a leaf too, so headings have a force wherever they are.
+The tree is the topic content tree (section 4.2): containers without kept text are pruned. Its leaves are the blocks,
+and each has a force. A container may have text beside inner containers, such as a heading above paragraphs. Each
+stretch of such text is a leaf too, so that every heading has a force.
 
-A leaf's weight is multiplied by its force, the sum of the forces of its weighty tags. The weights of its siblings and
-of the text of its parent are multiplied by pforce, the part of the force that is passed on (algorithm 1). The paper
-does not define that part. Here pforce is force to the power of `spread`, so that a block without emphasis (force 1)
-changes nothing around it. Weights are computed as logarithms, because a list of a thousand bold items multiplies a
-thousand forces. Formula 2 divides by the length of the vector anyway.
+A leaf's weight is multiplied by its force, the sum of the forces of its weighty tags. Algorithm 1 also multiplies the
+weights of its siblings and of the text of its parent by pforce, a part of the force that the paper does not define.
+Here pforce is force to the power of `spread`, so that a block without emphasis (force 1) changes nothing around it.
+Weights are computed as logarithms, because a list of a thousand bold items multiplies a thousand forces. Formula 2
+divides by the length of the vector anyway.
 
 Pseudo-weighty tags have no force. These are tags around links only, in blocks of links or at the margins of the page,
 labels that end in a colon, and emphasis in blocks that use it more than twice. A tag inside a stronger one adds
@@ -29,7 +29,7 @@ from victorpy.document import HEADINGS
 
 SPREAD = 0.1
 _MOST_EMPHASIS = 2
-_DIGITS = 9  # further digits are rounding errors
+_DIGITS = 9  # further digits are only rounding errors
 _SHORTEST_NUMBER = 3
 
 Vector = dict[str, float]
@@ -40,7 +40,7 @@ class TopicBlock(NamedTuple):
     """A leaf of the topic content tree."""
 
     node: int  # number of the container
-    is_beside: bool  # whether it is text beside inner containers, not all of the container's text
+    is_beside: bool  # whether it is text beside inner containers
     texts: Sequence[int]
     force: float
 
@@ -70,13 +70,13 @@ def similarity(one: Vector, other: Vector) -> float:
 def block_weights(tree: TagTree, blocks: Sequence[TopicBlock], spread: float = SPREAD) -> list[float]:
     """Return the weight of every block by algorithm 1, relative to the heaviest."""
     parents = [block.node if block.is_beside else tree.nodes[block.node].parent for block in blocks]
-    passed: defaultdict[int, float] = defaultdict(float)  # force that the blocks in each node pass to each other
+    passed: defaultdict[int, float] = defaultdict(float)  # for each node, the force that its blocks pass to each other
     for block, parent in zip(blocks, parents, strict=True):
         passed[parent] += spread * log(block.force)
     logarithms = []
     for block, parent in zip(blocks, parents, strict=True):
         logarithm = (1 - spread) * log(block.force) + passed[parent]
-        if block.is_beside:  # its container is a sibling of other blocks
+        if block.is_beside:  # it also affects the siblings of its container
             logarithm += passed[tree.nodes[block.node].parent]
         logarithms.append(logarithm)
     highest = max(logarithms, default=0.0)
@@ -105,8 +105,8 @@ def topic_blocks(tree: TagTree) -> list[TopicBlock]:
 def _force(tree: TagTree, texts: Sequence[int], words: Sequence[float], link_words: Sequence[float]) -> float:
     """Return the sum of the forces of the weighty tags around some texts."""
     elements = tree.page.elements
-    strongest: dict[int, int] = {}  # the strongest weighty element around each element; of equal ones the outermost
-    last_text: dict[int, int] = {}  # by weighty element
+    strongest: dict[int, int] = {}  # the strongest weighty element around each element; the outermost of equal ones
+    last_text: dict[int, int] = {}  # last text of each weighty element
     for text in texts:
         element = tree.page.texts[text].element
         inner = []
@@ -134,7 +134,7 @@ def _force(tree: TagTree, texts: Sequence[int], words: Sequence[float], link_wor
 def keywords(vector: Vector, count: int) -> list[str]:
     """Return the `count` (the paper's λ) heaviest terms, heaviest first (section 6).
 
-    Numbers of one or two digits are left out. Equally heavy terms are in the order of the page.
+    Numbers of one or two digits are left out. Terms of equal weight keep the order of the page.
 
     >>> keywords({"tea": 0.8, "12": 0.6, "1848": 0.5, "7d": 0.3, "leaf": 0.2, "bush": 0.2}, 4)
     ['tea', '1848', '7d', 'leaf']

@@ -9,6 +9,7 @@ from victorpy.features.base import (
     feature,
     find_feature,
     load_modules,
+    module_features,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "feature",
     "find_feature",
     "load_modules",
+    "module_features",
 ]

@@ -22,7 +22,7 @@ from victorpy.config import Config
 from victorpy.document import Block
 from victorpy.errors import ModelError, suggest
 
-_MOST_BYTES = 1_000_000  # of a feature file
+_MOST_BYTES = 1_000_000  # maximum size of a feature file
 
 _BRACES = re.compile(r"\{[^{}]*\}")
 
@@ -68,20 +68,23 @@ def feature(name: str, family: str = "") -> Callable[[Function], Function]:
 
 
 def column_features(family: str, columns: Mapping[str, str]) -> None:
-    """Register columns of a page as features, by the name of each feature. The columns' docstrings describe them."""
+    """Register columns of a page as features, given feature names.
+
+    The docstrings of the columns describe the features.
+    """
     for name, column in columns.items():
         description = " ".join((inspect.getdoc(getattr(Columns, column)) or "").split())
         FEATURES.add(name, Feature(name, family, description, attrgetter(column)))
 
 
-def block_feature(name: str, family: str = "own") -> Callable[[Function], Function]:
+def block_feature(name: str, family: str = "") -> Callable[[Function], Function]:
     """Register a function of one block as a feature. Simpler to write than `feature`, but slower to run."""
 
     def register(function: Callable[[Block], float]) -> Function:
         def column(page: Columns) -> Column:
             return np.array([function(block) for block in page.blocks])
 
-        column.__doc__ = function.__doc__
+        column.__doc__, column.__module__ = function.__doc__, function.__module__
         feature(name, family)(column)
         return function
 
@@ -89,7 +92,7 @@ def block_feature(name: str, family: str = "own") -> Callable[[Function], Functi
 
 
 def find_feature(name: str) -> Feature | None:
-    """Return the feature with a name, or with a starred name that matches it."""
+    """Return the feature with a name, or a feature whose name has a star and matches."""
     if name in FEATURES:
         return FEATURES.get(name)
     for pattern in FEATURES:
@@ -123,7 +126,7 @@ def load_modules(config: Config) -> None:
         other_features = frozenset(FEATURES)
         try:
             runpy.run_path(str(path), run_name=f"own.{path.stem}")
-        except Exception as error:  # a user's file may raise anything
+        except Exception as error:  # a user's file may raise any exception
             for name in frozenset(FEATURES) - other_features:
                 FEATURES.remove(name)
             message = f"{path} cannot be imported: {type(error).__name__}: {error}"
@@ -131,12 +134,18 @@ def load_modules(config: Config) -> None:
         _LOADED[path.resolve()] = digest, frozenset(FEATURES) - other_features
 
 
+def module_features(config: Config) -> list[str]:
+    """Return the names of the features in the feature files of a config, which `load_modules` has run."""
+    digests = {hashlib.sha256(read_bounded(path, _MOST_BYTES)).hexdigest() for path in config.files("feature-modules")}
+    return sorted(name for digest, names in _LOADED.values() if digest in digests for name in names)
+
+
 # The digest and the features of each loaded file. Like the registry, it is shared by the whole process.
 _LOADED: dict[Path, tuple[str, frozenset[str]]] = {}
 
 
 def check_features(config: Config) -> None:
-    """Raise ConfigError if a config's features or their settings do not exist or do not fit together."""
+    """Raise ConfigError if a config's features or their settings do not exist or contradict each other."""
     used = config.get("crf-features")
     for ending in ("values", "scale"):
         for name in config.family("feature-", f"-{ending}"):
@@ -148,7 +157,7 @@ def check_features(config: Config) -> None:
             raise config.error("crf-features-off", f"{name!r} is not in crf-features{suggest(name, used)}")
     for name in used:
         check_feature(config, name, "crf-features")
-    config.files("style-files")  # raises if a file is missing
+    config.files("style-files")  # raises an error if a file is missing
     if "evidence" in config.features and not config.get("evidence"):
         raise config.error("crf-features", "the feature 'evidence' needs trees: set evidence: trees")
     if config.get("kinds") and not config.get("evidence"):

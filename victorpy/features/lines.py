@@ -8,7 +8,7 @@ from victorpy.base import unicode
 from victorpy.columns import Column, Columns
 from victorpy.features.base import column_features, feature
 
-_SHORT = 5  # words; a block with fewer is short
+_SHORT = 5  # blocks with fewer words are short
 _BEGINNINGS = {"digit": unicode.DIGIT, "lower": unicode.LOWER, "sign": unicode.PUNCTUATION}
 
 column_features(

@@ -1,4 +1,4 @@
-"""Features that measure what the pages of a site repeat.
+"""Features that measure how much the pages of a site repeat.
 
 Their values are -1 unless several pages of the site are cleaned together.
 """

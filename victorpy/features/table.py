@@ -1,8 +1,8 @@
 """Compute many features of a page at once.
 
-Most features only pick a row of a page's columns, or divide one row by another. `FeatureTable` finds these features
-once, by calling their functions with a stand-in for the page that records what they read. The native core then fills
-their rows with one call per page. Features that do anything else are called for every page.
+Most features only copy a row of a page's columns, or divide one row by another. `FeatureTable` detects these features
+once, by calling their functions with a stand-in for the page that records which columns they read. The native core then
+fills their rows with a single call per page. All other features are called for every page.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _TAG_METHODS = ("within", "passed", "elements_count")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Read:
-    """What a feature reads: a column or a row of it, possibly divided by another one."""
+    """The data that a feature reads: a column or a row of it, possibly divided by another one."""
 
     path: str
-    argument: Any = None  # argument of a method
+    argument: Any = None  # argument if the column is a method
     row: int | str | None = None
-    least: float = -np.inf  # minimum value, for divisors
+    least: float = -np.inf  # minimum value of a divisor
     divisor: _Read | None = None
 
     def __getattr__(self, name: str) -> _Read:
@@ -75,7 +75,7 @@ def _entry(get: Callable[[Columns], Any], key: str, page: Columns) -> Any:
 
 
 class _Recorder:
-    """Replaces a page while a feature is recorded."""
+    """A stand-in for a page that records what a feature reads."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -92,7 +92,7 @@ class _Recorder:
 
 
 def _record(feature: Feature, name: str, config: Config) -> _Read | None:
-    """Return what a feature of victorpy reads, or None if it does more than that."""
+    """Return the data that one of victorpy's features reads, or None if it does more than copy or divide."""
     if not feature.function.__module__.startswith(("victorpy.features.", "operator")):
         return None
     try:
@@ -124,7 +124,7 @@ class FeatureTable:
             return numbers[key], read.row if isinstance(read.row, int) else -1
 
         picked = [(row, read) for row, read in enumerate(reads) if read is not None]
-        # What only depends on tags, as the rows of the table, the methods and the tags.
+        # Collect features that depend only on tags: rows of the table, methods and tags.
         of_tags = [(row, read) for row, read in picked if read.path in _TAG_METHODS and read.divisor is None]
         picked = [pair for pair in picked if pair not in of_tags]
         self._tag_rows = np.array([row for row, _ in of_tags], dtype=np.int64)
@@ -139,7 +139,7 @@ class FeatureTable:
         self._least = np.array([read.divisor.least if read.divisor is not None else 0.0 for _, read in picked])
 
     def read(self, page: Columns) -> Floats:
-        """Return the table of a page with all rows but those in `called`."""
+        """Return the table of a page with all rows except those in `called`."""
         table = np.empty((len(self._features), page.count))
         if _native:
             _native.fill(table, [get(page) for get in self._getters], self._plan, self._least)

@@ -1,7 +1,7 @@
-"""The contract of every labeller: scikit-learn's estimator API, on pages instead of rows.
+"""The interface of every labeller: scikit-learn's estimator API, with pages instead of rows.
 
-``fit(documents, labels)`` learns, ``label(document)`` labels one page, and ``predict`` and ``score`` follow from it.
-So scikit-learn's cross_val_score and GridSearchCV take any labeller. Running a labeller does not need scikit-learn.
+``fit(documents, labels)`` learns, and ``label(document)`` labels one page. ``predict`` and ``score`` use ``label``, so
+cross_val_score and GridSearchCV work with any labeller. Running a labeller does not need scikit-learn.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class LearnsFrom(StrEnum):
 
 
 Labels = Sequence[Sequence[str] | None] | None
-"""The labels of each page's blocks, None for a page without labels.
+"""The labels of each page's blocks, or None for a page without labels.
 
-None instead of a list means that no page has labels.
+Pass None instead of a list if no page has labels.
 """
 
 Features = tuple[dict[str, str], ...]  # the features of every block by name
@@ -42,12 +42,12 @@ Features = tuple[dict[str, str], ...]  # the features of every block by name
 NOISE = 0.75
 """A block is noise if at least this share of its characters is in a template.
 
-With a smaller share, the block may be a caption followed by a value.
+If the share is smaller, the block may be a label followed by a value.
 """
 
 
 class Examined(NamedTuple):
-    """The labels of a page, and what was computed on the way."""
+    """The labels of a page, with intermediate results."""
 
     labelling: Labelling
     features: Features = ()
@@ -83,15 +83,15 @@ class Labeller(ABC):
         """Label the blocks of one page."""
 
     def with_config(self, config: Config) -> Labeller:
-        """Return the labeller with another config, or this labeller if the method has no config."""
+        """Return a labeller with another config, or this labeller if the method has no config."""
         return self
 
     def features(self, document: Document) -> Features:
-        """Return the features of every block, or nothing if the method has no features."""
+        """Return the features of every block, or an empty tuple if the method has no features."""
         return ()
 
     def examine(self, document: Document, features: bool = False) -> Examined:
-        """Label the blocks of one page, and return what was computed on the way. Features only if requested."""
+        """Label the blocks of one page, and return intermediate results. Features are only computed if requested."""
         return Examined(self.label(document), self.features(document) if features else ())
 
     def predict(self, documents: Sequence[Document]) -> list[list[str]]:
@@ -146,7 +146,7 @@ class Labeller(ABC):
 
 
 class PageLabeller(Labeller):
-    """A labeller that needs nothing but the page."""
+    """A labeller that needs only the page."""
 
     learns_from = LearnsFrom.NOTHING
 
@@ -177,7 +177,7 @@ def no_pages(name: str) -> DataError:
 def first_pages(
     documents: Iterable[Document], labels: Labels, count: int | None = None
 ) -> Iterator[tuple[Document, Sequence[str] | None]]:
-    """Yield the first `count` pages of a site, or all, each with its labels or None."""
+    """Yield up to `count` pages of a site, each with its labels or None."""
     if count is not None and count < 1:
         raise ConfigError(f"sample must be at least 1, not {count}; the method learns from pages of the site")
     for number, document in enumerate(islice(documents, count)):

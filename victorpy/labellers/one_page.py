@@ -1,4 +1,4 @@
-"""Methods that look at one page alone: everything, the longest run of text, satisfiable sub-trees, and DocView.
+"""Methods that see only a single page: everything, the longest run of text, satisfiable sub-trees, and DocView.
 
 A block is kept if at least half of its characters are in the text that the method chooses. The ``alt`` of an image does
 not count as text.
@@ -19,7 +19,7 @@ from victorpy.page.tree import PageTree
 
 @LABELLERS.register("everything")
 class KeepEverything(PageLabeller):
-    """Keeps every block of a page."""  # the baseline that any method must beat
+    """Keeps every block of a page."""  # the baseline that every method must beat
 
     def label(self, document: Document) -> Labelling:
         return label_kept(document, [True] * len(document.blocks))

@@ -3,8 +3,8 @@
 K. Vieira et al., A Fast and Robust Method for Web Page Template Detection and Removal (2006), with the restricted
 top-down mapping of D. C. Reis et al. (2004), as the paper on sentence entropy describes it (sections 1 and 2).
 
-In the paper, nodes are equal if their tags are equal, and texts are not compared (`text=no`). Then content that has the
-same structure on all pages counts as template, so by default texts must be equal too.
+In the paper, nodes are equal if their tags are equal, and texts are not compared (`text=no`). This treats content with
+the same structure on all pages as template, so by default texts must be equal too.
 
 Children are mapped in order, and only below mapped parents. Only leaves are inserted, removed or replaced, so that a
 sub-tree without a partner is removed leaf by leaf:
@@ -32,7 +32,7 @@ _TEXT = hash_text("#text")
 CELLS = 100_000
 """Maximum number of pairs of children to compare for two pages. Further children count as unmapped."""
 
-Pairs = tuple[tuple[int, int], ...]  # positions of the children of two nodes that are mapped to each other
+Pairs = tuple[tuple[int, int], ...]  # positions of children that are mapped to each other
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +41,7 @@ class Node:
 
     label: int
     children: tuple[Node, ...]
-    hash: int  # equal for sub-trees with equal labels in equal order
+    hash: int  # equal for sub-trees with the same labels in the same order
     size: int  # number of nodes in the sub-tree
     text: int = -1  # number of a text on its page; -1 for an element
 
@@ -60,7 +60,7 @@ class Node:
 
 
 def node_of(tree: PageTree, labels: Sequence[int], texts: Sequence[int]) -> Node:
-    """Turn a page into nodes, given the labels of its elements and texts."""
+    """Convert a page to nodes, given the labels of its elements and texts."""
     nodes: dict[int, Node] = {}
     for element in reversed(range(len(labels))):
         inside = [nodes.pop(item) if item >= 0 else Node.of(texts[~item], text=~item) for item in tree.content[element]]
@@ -184,7 +184,7 @@ class Rtdm(SiteLabeller):
                 break
         if template is None:
             raise no_pages("rtdm")
-        self.template_ = template if len(seen) > 1 else Node.of(0)  # one page alone has no template
+        self.template_ = template if len(seen) > 1 else Node.of(0)  # a single page has no template
         return self
 
     def label(self, document: Document) -> Labelling:

@@ -1,4 +1,4 @@
-"""Sentences that a site repeats, found by entropy on its style tree (sst-sentence-entropy, sections 3 and 4).
+"""Find sentences that a site repeats by their entropy on its style tree (sst-sentence-entropy, sections 3 and 4).
 
 Pages are trees of segments (3.1 and 3.2): from the leaves up, siblings that are all leaves with the same tag become
 one, and a node with a single child takes over the child's content. The site's tree is built from these page trees.
@@ -9,9 +9,9 @@ that sentences above the threshold are redundant (4.4) and, one section later, t
 first must be right, since a sentence on every page has entropy 1 by the equations. So a sentence is noise if its
 entropy is higher than T, and recall rises with T, as in 4.4.
 
-For each node with labels from a few pages, T is chosen from 0 to 1 in steps of 0.1. A node whose labelled sentences are
-all noise is noise. Without any labels, one T is chosen for the whole site from guessed labels, as for `sst`. Words that
-occur at many places of the site's tree are ignored as stop words, in any language.
+For each node with labelled sentences, T is chosen from 0 to 1 in steps of 0.1. If all labelled sentences of a node are
+noise, the node is noise. Without any labels, one T is chosen for the whole site from guessed labels, as for `sst`.
+Words that occur at many places of the site's tree are ignored as stop words, in any language.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from victorpy.sites.page_tree import PageNode, page_tree
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
 THRESHOLDS = tuple(step / 10 for step in range(11))
-CAUTIOUS = 0.9  # the threshold for nodes without labels, and for sites without running text
+CAUTIOUS = 0.9  # threshold for nodes without labels, and for sites without running text
 
 FEWEST_PLACES = 5
 
@@ -52,7 +52,7 @@ Labelled = tuple[Sentence, bool]  # a sentence, and whether it is content
 
 
 class SegmentTree(StyleTree):
-    """A style tree of segments, with one node for each tag and attributes."""
+    """A style tree of segments, with one node for each combination of tag and attributes."""
 
     @property
     def aligned(self) -> bool:
@@ -70,7 +70,7 @@ def merge_segments(node: PageNode) -> None:
     """Merge equal leaves, and single children into their parents, from the bottom up.
 
     Leaves are equal if they have the same tag and attributes, as in the site's tree. If only tags were compared, pages
-    with a layout of nested divisions would become one segment.
+    of nested divisions would become a single segment.
     """
     for child in node.children:
         merge_segments(child)
@@ -102,7 +102,7 @@ class SentenceEntropy(SiteLabeller):
     """Threshold of each node with labels, or None if the node is noise."""
     threshold_: float = field(default=0.0, init=False)  # the threshold of all other nodes
     guess_: Guess | None = field(default=None, init=False)
-    reason_: str = field(default="", init=False)  # how this threshold was chosen
+    reason_: str = field(default="", init=False)  # how `threshold_` was chosen
 
     @property
     def tunes(self) -> bool:
@@ -111,7 +111,7 @@ class SentenceEntropy(SiteLabeller):
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
         """Build the tree from at most `sample` pages, and choose thresholds by the labelled pages."""
         if self.T != AUTO:
-            check_range("sentence-entropy", -1, 1, T=self.T)  # below 0 everything is noise
+            check_range("sentence-entropy", -1, 1, T=self.T)  # with T below 0, everything is noise
         check_range("sentence-entropy", 0, stop_share=self.stop_share)
         tree = SegmentTree(self.styles)
         examples, pages = add_pages(tree, documents, labels, self.sample)
@@ -173,7 +173,7 @@ class SentenceEntropy(SiteLabeller):
 
 
 def best_threshold(sentences: Sequence[Labelled]) -> float | None:
-    """Return the T from 0, 0.1 ... 1 with the highest word F1 of the kept sentences, or the highest of equal ones.
+    """Return the T from 0, 0.1 ... 1 with the highest word F1 of the kept sentences. If several are equal, the highest.
 
     Returns None if no sentence is content, since F1 is then 0 for every T.
     """
@@ -192,7 +192,7 @@ def sentence_f1(sentences: Sequence[Labelled], threshold: float) -> float:
 
 
 def stop_words(tree: StyleTree, share: float) -> frozenset[str]:
-    """Return the words that occur at this share of a site's places or more.
+    """Return the words that occur at this share of a site's places, or at more.
 
     Menu words occur at only one or two places.
     """

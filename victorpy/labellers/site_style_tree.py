@@ -2,8 +2,8 @@
 
 Layout and words that the pages of a site repeat are noise. The paper chooses the threshold `t` of a site by eye on
 twenty pages (4.2). Here it is chosen from the labels of a few pages or, without labels, from guessed labels: long
-blocks whose text is on no other page are content. If no threshold agrees with this guess, or none agrees better than
-the cautious one, the cautious threshold keeps the short facts of the site.
+blocks whose text is on no other page are content. If no threshold agrees with this guess clearly better than the
+cautious one, the cautious threshold is used, which keeps the short facts of the site.
 
 In kept blocks, the paper also deletes locally noisy features, such as "Home" and "Product Guides" in a path (3.6 and
 4.2.2). Deleting single words would leave holes in sentences, so `local="parts"` deletes sentences and parts of paths
@@ -28,27 +28,27 @@ from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages
 from victorpy.labellers.spans import PART_END, SPACE, join_kept, link_cuts, split_text
 from victorpy.sites.content import Content
 from victorpy.sites.grouping import SAMPLE
-from victorpy.sites.importance import EPSILON, GAMMA, Judgement, block_importances, places_of_blocks
+from victorpy.sites.importance import EPSILON, GAMMA, Judgement, block_importances, misfit, places_of_blocks
 from victorpy.sites.style_tree import FREQ, LAM, StyleTree, merge_alike
 
 THRESHOLDS = tuple(step / 100 for step in range(101))
 
-CAUTIOUS = 0.4  # the threshold for sites without running text
+CAUTIOUS = 0.4  # threshold for sites without running text
 GUESS_PAGES = 60  # maximum number of pages whose labels are guessed
 GUESS_CHARS = 80  # minimum length of a block that is guessed to be content
-GUESS_F1 = 0.75  # minimum word F1 on guessed labels of a threshold that replaces the cautious one
-GUESS_GAIN = 0.05  # minimum gain in word F1 on guessed labels of a threshold that replaces the cautious one
-GUESS_THRESHOLDS = THRESHOLDS[:91]  # higher thresholds lose facts with common words, which the guess does not see
+GUESS_F1 = 0.75  # minimum word F1 on guessed labels for replacing the cautious threshold
+GUESS_GAIN = 0.05  # minimum gain in word F1 on guessed labels for replacing the cautious threshold
+GUESS_THRESHOLDS = THRESHOLDS[:91]  # higher thresholds lose facts that consist of common words
 REACH = 10  # number of neighbours on either side that a threshold is averaged with
 
 LOCAL = {"parts": PART_END, "words": SPACE}
 """The units that can be deleted in kept blocks, and the pattern that separates them."""
 
-LEAST_FIT = 0.05
-"""Minimum share of a page's text at places of the tree. 99 % of pages of other sites in SWDE have less than .02."""
-
 FEWEST_PAGES = FEWEST_WORDS = 3
-"""A part with fewer words, or at a place with fewer pages, is deleted only if all its words are locally noisy."""
+"""Minimum pages of a place and words of a part.
+
+With fewer, a part is deleted only if all its words are locally noisy.
+"""
 
 Example = tuple[Document, Sequence[str]]  # a page and the labels of its blocks
 
@@ -79,7 +79,7 @@ class SiteStyleTree(SiteLabeller):
     def check(self) -> None:
         """Raise ConfigError if a parameter is out of its range."""
         if self.t != AUTO:
-            check_range("sst", -1, 1, t=self.t)  # below 0 nothing is noise
+            check_range("sst", -1, 1, t=self.t)  # with t below 0, nothing is noise
         check_range("sst", 0, 1, gamma=self.gamma, epsilon=self.epsilon)
         check_range("sst", 0, freq=self.freq, lam=self.lam)  # above 1 nothing is merged
         if self.local not in LOCAL:
@@ -130,7 +130,7 @@ class SiteStyleTree(SiteLabeller):
         if not pages:
             return (CAUTIOUS, "default of a tree without pages") if tree.t is None else (tree.t, "saved in the tree")
         trials = self._trials([(page, labels) for page, labels in guess_labels(pages) if Label.PARAGRAPH in labels])
-        # F1 is 0 on pages without long texts of their own.
+        # F1 is 0 on pages without long texts that are not repeated on other pages.
         f1s = [sum(trial.f1(threshold) for trial in trials) / len(pages) for threshold in GUESS_THRESHOLDS]
         self.guess_ = Guess.of(GUESS_THRESHOLDS, f1s, CAUTIOUS)
         return self.guess_.choose()
@@ -151,14 +151,7 @@ class SiteStyleTree(SiteLabeller):
         importances = block_importances(self.tree_, self.judgement_, document, places)
         kept = [importance > self.judgement_.t for importance in importances]
         spans: list[Spans | None] = [None] * len(kept)
-        placed = sum(len(block.text) for block, place in zip(document.blocks, places, strict=True) if place.is_leaf)
-        fit = placed / (sum(map(len, document.texts)) or 1)
-        warnings: tuple[str, ...] = ()
-        if kept and fit < LEAST_FIT:
-            share = f"{fit:.0%} of its text is at places that the site's tree knows"
-            warnings = (
-                f"the page seems to belong to another site: {share}; check the tree, or build one for its site",
-            )
+        warnings = misfit(document, places)
         if self.judgement_.t < 0:  # nothing is noise, not even text that all pages repeat
             return replace(label_kept(document, kept), warnings=warnings)
         for block, (element, is_leaf) in zip(document.blocks, places, strict=True):
@@ -179,8 +172,8 @@ class SiteStyleTree(SiteLabeller):
             if words:
                 is_noise = repeated.issuperset(words)
                 if not is_noise and len(words) >= FEWEST_WORDS and content.page_count >= FEWEST_PAGES:
-                    # Frequent words also occur in the content, so their counts differ between pages.
-                    # So if half of the words are locally noisy, it is enough that nearly all pages have the others.
+                    # Frequent words also occur in the content, so their counts differ between pages. If half of the
+                    # words are locally noisy, it is enough that nearly all pages contain the remaining words.
                     is_noise = 2 * sum(word in repeated for word in words) >= len(words) and all(
                         1 - math.log(content.pages_with(word) or 1) / math.log(content.page_count) < self.epsilon
                         for word in words
@@ -193,7 +186,7 @@ class SiteStyleTree(SiteLabeller):
 def add_pages(
     tree: StyleTree, documents: Iterable[Document], labels: Labels = None, sample: int | None = None
 ) -> tuple[list[Example], list[Document]]:
-    """Add the first `sample` pages of a site to its tree. Return pages with labels, and pages to guess labels for."""
+    """Add the first `sample` pages of a site to its tree. Return the labelled pages, and pages to guess labels for."""
     examples: list[Example] = []
     pages: list[Document] = []
     for document, page_labels in first_pages(documents, labels, sample):
@@ -226,7 +219,7 @@ class Guess(NamedTuple):
 
     @classmethod
     def of(cls, thresholds: Sequence[float], f1s: Sequence[float], cautious: float) -> Guess:
-        """Compare thresholds by their F1. If several are equal, the middle one is the best."""
+        """Compare thresholds by their F1. If several are equal, the middle one is used."""
         equal = [threshold for threshold, f1 in zip(thresholds, f1s, strict=True) if f1 >= max(f1s) - 1e-9]
         return cls(equal[len(equal) // 2], max(f1s), cautious, f1s[thresholds.index(cautious)])
 
@@ -241,7 +234,7 @@ class Guess(NamedTuple):
 
 
 class Trial:
-    """A labelled page with a value for each block. A threshold keeps the blocks with higher values."""
+    """A labelled page with a value per block. A threshold keeps the blocks with higher values."""
 
     def __init__(self, document: Document, values: Sequence[float], labels: Sequence[str]) -> None:
         self._values = np.asarray(values, dtype=float)
@@ -258,8 +251,8 @@ class Trial:
 def best_threshold(trials: Sequence[Trial], thresholds: Sequence[float] = THRESHOLDS, reach: int = REACH) -> float:
     """Return the threshold with the best F1, averaged over its neighbours. The middle of equal ones is preferred.
 
-    On other pages content is a little more or less important than on the few labelled pages, so a threshold next to a
-    sharp drop of F1 would lose text there. So neighbouring thresholds count too, weighted by their distance.
+    Importance differs a little from page to page, so a threshold next to a sharp drop of F1 would lose text on other
+    pages. So neighbouring thresholds count too, weighted by their distance.
     """
     means = np.array([sum(trial.f1(threshold) for trial in trials) / len(trials) for threshold in thresholds])
     weights = np.concatenate([np.arange(1, reach + 1), np.arange(reach + 1, 0, -1)]) / (reach + 1) ** 2

@@ -10,13 +10,13 @@ from victorpy.document import Block, Document, Spans
 SENTENCE_END = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！？])\s*")
 
 PART_END = re.compile(rf"{SENTENCE_END.pattern}|\s*[|>»›→•·]+\s*|\s+(?:[-–—/\\]|::)\s+")
-"""The end of a sentence, or a separator in a path or a title, as in ``Home > Tea`` and ``Tea | Tea shop``."""
+"""Matches the end of a sentence, or a separator in a path or a title, as in ``Home > Tea`` and ``Tea | Tea shop``."""
 
 SPACE = re.compile(r"\s+")
 
 
 def split_text(text: str, end: re.Pattern[str], cuts: Iterable[int] = ()) -> list[tuple[int, int]]:
-    """Return the stretches of a text between the matches of a pattern, and between cuts at some offsets.
+    """Split a text at the matches of a pattern and at some offsets. Return the stretches in between.
 
     >>> split_text("Home > Tea shop", PART_END, cuts=[10])
     [(0, 4), (7, 10), (10, 15)]
@@ -29,7 +29,7 @@ def split_text(text: str, end: re.Pattern[str], cuts: Iterable[int] = ()) -> lis
 
 
 def link_cuts(document: Document, block: Block) -> list[int]:
-    """Return the offsets between the links of a block, if it is a row of links: a path may have no separators."""
+    """Return the offsets between links if a block is a row of links, such as a path without separators."""
     if len(block.pieces) < 3:
         return []
     elements = document.elements
@@ -52,7 +52,7 @@ def join_kept(text: str, stretches: Sequence[tuple[int, int]], kept: Sequence[bo
     ['Tea', '> Sencha']
     """
     if all(kept):
-        return None  # true without stretches too
+        return None  # also if there are no stretches
     spans: list[tuple[int, int]] = []
     for number, ((start, stop), is_kept) in enumerate(zip(stretches, kept, strict=True)):
         if not is_kept:

@@ -23,7 +23,7 @@ from victorpy.page.tree import PageTree
 
 
 class Repeated(SiteLabeller):
-    """Counts the pages of a site that have each part. Parts are represented by hashes."""
+    """Counts the pages of a site that contain each part. Parts are represented by hashes."""
 
     counts_: PageCounts | None = None
 
@@ -107,7 +107,7 @@ class Pagelets(Repeated):
 def fingerprints(words: Hashes, stretches: Sequence[tuple[int, int]], w: int, s: int) -> list[int]:
     """Return a hash for each stretch of a page's words: its smallest run of `w` words, by each of `s` hashes."""
     salts = np.arange(1, s + 1, dtype=np.uint64)[:, np.newaxis]
-    end = np.full((s, 1), np.iinfo(np.uint64).max)  # a stretch may end after the last run
+    end = np.full((s, 1), np.iinfo(np.uint64).max)  # because a stretch may end after the last run
     hashes = np.append(mix(windows(words, w) + mix(salts)), end, axis=1)
     long = [(start, stop - w + 1) for start, stop in stretches if stop - start >= w]
     # The borders are start, stop, start, stop ..., so every second minimum belongs to a gap and is skipped.
@@ -121,8 +121,8 @@ def fingerprints(words: Hashes, stretches: Sequence[tuple[int, int]], w: int, s:
 
 # D. Gibson, K. Punera and A. Tomkins, The Volume and Evolution of Web Page Templates (2005), as the paper on sentence
 # entropy describes it (section 2, and 5.2 for the parameters). In both algorithms, text is a template if at least F
-# pages of the site have it. On a site with fewer than 2 F pages half of the pages are enough, but at least two, since
-# otherwise the method would not work there at all.
+# pages of the site have it. On a site with fewer than 2 F pages, half of the pages (at least two) are enough, since
+# otherwise the method would not work at all.
 
 
 @LABELLERS.register("dom-template")
@@ -130,8 +130,8 @@ def fingerprints(words: Hashes, stretches: Sequence[tuple[int, int]], w: int, s:
 class DomTemplate(Repeated):
     """Drops nodes that many pages of the site have (the DOM-based algorithm, with F = 100).
 
-    A node is a template if enough pages have its content: its tag, attributes, texts and everything in it, in order.
-    Offsets do not count, since a footer below articles of different lengths would never be the same.
+    A node is a template if enough pages have a node with the same tag, attributes, texts and descendants, in order.
+    Offsets are ignored, since otherwise footers below articles of different lengths would never be equal.
     """
 
     F: int = 100
@@ -164,8 +164,8 @@ class DomTemplate(Repeated):
 class TextTemplate(Repeated):
     """Drops stretches of text that many pages have (the text-based algorithm, W = 32, F = 50, D = 0, P = 1000).
 
-    A window of W characters slides over the text, and fragments that enough pages have are templates. Two fragments of
-    a template with at most D characters between them are one. Only the first P pages of a site are used.
+    A window of W characters slides over the text, and fragments that enough pages have are templates. Template
+    fragments with at most D characters between them are joined. Only the first P pages of a site are used.
     """
 
     W: int = 32
@@ -200,7 +200,8 @@ class TextTemplate(Repeated):
 
 
 def cover(starts: npt.NDArray[np.int64], width: int, gap: int, length: int) -> npt.NDArray[np.bool_]:
-    """Return which positions are in a window that begins at one of the starts, or in a gap that is bridged.
+    """Return which positions are in a window that begins at one of the starts, or in a gap between windows that are
+    joined.
 
     >>> cover(np.array([1, 6]), 3, 2, 10).astype(int).tolist()
     [0, 1, 1, 1, 1, 1, 1, 1, 1, 0]

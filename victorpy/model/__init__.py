@@ -1,1 +1,1 @@
-"""The trainable model: encoding, templates, trees, the CRF, the labeller that joins them, training and storage."""
+"""The trainable model: features, templates, trees, CRF, the labeller that combines them, training and storage."""

@@ -1,10 +1,10 @@
-"""Adjust a model's predictions to a site, from its pages and from labels of a few of them.
+"""Adjust a model's predictions to a site, given pages of the site and perhaps labels for some of them.
 
-A site puts the same thing in the same place of its template. So a block's log-odds are moved towards the predictions
-for its place on other pages of the site: a decision that is uncertain on one page may be clear on many. Whether
-annotators want captions or bylines differs between sites, so labels correct the predictions. At each place the words
-of content and of noise on labelled pages are counted, and the model's expectation counts as a few more words. A place
-with few labelled words moves little, and a place with many follows its labels.
+In the template of a site, the same place usually contains the same kind of text. So a block's log-odds are moved
+towards the predictions for its place on other pages of the site: a decision that is uncertain on one page may be clear
+on many. Labels correct the predictions, because annotators of different sites treat captions or bylines differently. At
+each place, the words of content and of noise on labelled pages are counted, and the model's expectation counts as a few
+more words. So a place with few labelled words changes little, and a place with many follows its labels.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from victorpy.sites.statistics import SiteStatistics
 from victorpy.sites.style_tree import page_fingerprint
 
 SHARE = 0.8
-"""Weight of the other pages' log-odds if there are many pages."""
+"""Maximum weight of the log-odds on other pages, if there are many."""
 
 OWN_PAGES = 2
-"""Weight of the block's own page, in pages."""
+"""Weight of the block's own page, as a number of pages."""
 
 PRIOR_WORDS = 10.0
-"""Weight of the model's expectation for a place, in labelled words."""
+"""Weight of the model's expectation for a place, as a number of labelled words."""
 
 FARTHEST = 4.0
-"""Maximum change of log-odds by labels."""
+"""Maximum change of log-odds because of labels."""
 
 MOST_PAGES = 50
 """Maximum number of pages without labels that are used."""
@@ -47,7 +47,7 @@ Judge = Callable[[Document], tuple[Columns, Findings | None]]
 
 
 class Beliefs:
-    """Sums over the pages of a site by place. Pages are identified by their fingerprints."""
+    """Sums over the pages of a site for each place. Pages are identified by fingerprints."""
 
     def __init__(self) -> None:
         self._expected: dict[Place, Floats] = {}
@@ -83,7 +83,7 @@ class Beliefs:
         return (1 - shares) * log_odds + shares * others
 
     def corrected(self, places: Sequence[Place], log_odds: Floats) -> Floats:
-        """Move a page's log-odds at places with labels."""
+        """Correct a page's log-odds at places with labels."""
         shifts = dict.fromkeys(places, 0.0)
         for place in self._labelled.keys() & shifts.keys():
             content, words, expected = self._labelled[place]
@@ -107,7 +107,7 @@ def _log_odds(probability: float) -> float:
 
 
 class SitePages:
-    """Collects the pages that beliefs are based on. The selection does not depend on the order of pages."""
+    """Collects the pages that beliefs are computed from. The selection does not depend on the order of pages."""
 
     def __init__(self) -> None:
         self._labelled: list[SitePage] = []

@@ -1,15 +1,16 @@
-"""Learn from annotated pages in the way that cleans unseen pages best.
+"""Choose and train the model that cleans unseen pages best, given annotated pages.
 
-The candidates are the model as it is, the model adapted to the pages, and models trained on the pages alone. All of
-them are cross-validated on the same pages: every page is cleaned by a candidate that has not seen the page, nor another
-page of its site if the pages come from several sites.
+The candidates are the unchanged model, the model adapted to the pages, and models trained on the pages alone. All
+candidates are cross-validated: every page is cleaned by a candidate that was not trained on it. If the pages come from
+several sites, the candidate was not trained on any page of the same site.
 """
 
 from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -23,40 +24,41 @@ from victorpy.labellers.base import check_labels
 from victorpy.model.evidence import Keeping, fit_evidence, probabilities
 from victorpy.model.evidence.adaptation import Adaptation, JudgedPage, fit_adaptation
 from victorpy.model.evidence.replay import Replay
-from victorpy.model.evidence.stage import Report, Weights
+from victorpy.model.evidence.stage import Findings, Report, Weights
 from victorpy.model.labeller import ModelLabeller, Stages, columns_of, sites_of
 from victorpy.model.store import Model
 from victorpy.model.train import Trained, describe_training, train
 from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import read_anno, write_anno
 from victorpy.sites.grouping import SITE_KEY, make_folds, site_of
 
 FOLDS = 5
 
 SEVERAL_SITES = 3
-"""With fewer sites, folds are made of pages."""
+"""Minimum number of sites for folds by site. With fewer sites, folds are made of single pages."""
 
 FEWEST_CLASSES = 5
-"""Pages with fewer different classes are too simple to recognise their site."""
+"""Minimum number of distinct class names on a page. With fewer, its site cannot be recognised."""
 
 STEPS = (0.25, 0.5, 1.0)
-"""Factors for the change of log-odds by an adaptation. The best one is chosen by cross-validation."""
+"""Factors for the change of log-odds that an adaptation makes. Cross-validation chooses the best factor."""
 
 USUAL_GAIN = 0.05
-"""The usual gain by an adaptation, as a share of what the unchanged model lacks to a word F1 of 1."""
+"""The usual gain of an adaptation, as a share of the unchanged model's distance to a word F1 of 1."""
 
 GAIN_SPREAD = 0.02
 """The standard deviation of gains in word F1 over kinds of pages."""
 
 USUAL_SPREAD, USUAL_PAGES = 0.05, 3
-"""The usual standard deviation of gains over pages of a kind. It counts as much as that of this many pages."""
+"""The usual standard deviation of gains over pages of one kind, and its weight as a number of pages."""
 
 NEW_MODEL_GAIN = 0.02
-"""A smaller gain is not worth a model or trees from scratch, which know no other pages."""
+"""Minimum gain of a model or trees from scratch. A smaller gain is not worth it, because they know no other pages."""
 
 MOST_FORGOTTEN = 0.005
 """Largest loss of word F1 on the replay sample by an adaptation.
 
-The trees have seen the sample, but they hardly learn it by heart: other general pages lose about as much.
+The trees are trained on the sample but hardly overfit it: other general pages lose about as much.
 """
 
 UNCHANGED, ADAPTED, AVERAGED = "unchanged", "adapted", "adapted and averaged"
@@ -65,11 +67,14 @@ TREES, CRF = "trees from scratch", "CRF from scratch"
 CONFIGS = {TREES: "default", CRF: "crf"}
 """The configs of models that are trained on the pages alone."""
 
+OLD = (UNCHANGED, ADAPTED, AVERAGED)
+"""The candidates that are based on the given model. Others know only the pages that they were trained on."""
+
 FEWEST_TO_AVERAGE = 10
-"""With fewer pages, trees that know only these pages do not improve an adaptation."""
+"""Minimum number of pages for an average. With fewer pages, trees from scratch do not improve an adaptation."""
 
 FEWEST_FOR_TREES = 50
-"""With fewer pages, the average of an adaptation and trees from scratch is better than these trees alone."""
+"""Minimum number of pages for trees from scratch alone. With fewer, their average with an adaptation is better."""
 
 FEW_PAGES = 200
 SMALL = {
@@ -83,7 +88,7 @@ SMALL = {
     },
     CRF: {"crf-param-max_iterations": "60"},
 }
-"""Settings of models from scratch for fewer than `FEW_PAGES` pages. Training takes seconds instead of minutes."""
+"""Settings of models from scratch for fewer than `FEW_PAGES` pages, which are trained in seconds instead of minutes."""
 
 Scores = Sequence[float]
 """The word F1 of each page."""
@@ -91,7 +96,7 @@ Scores = Sequence[float]
 
 @dataclass(frozen=True)
 class Learned:
-    """The result of learning, and how well each candidate cleans pages that it has not seen."""
+    """The result of learning, with the scores of each candidate on unseen pages."""
 
     trained: Trained
     chosen: str
@@ -99,10 +104,10 @@ class Learned:
     scores: Mapping[str, Scores]
     """The scores of every candidate, from cross-validation."""
     expected_gain: float
-    """The gain in word F1 to expect on other pages, less `NEW_MODEL_GAIN` for a model from scratch."""
+    """The expected gain in word F1 on other pages. For a model from scratch, `NEW_MODEL_GAIN` is subtracted."""
     sites: int
     by_site: bool
-    """Whether no candidate has seen another page of the page's site. False if the pages have no addresses."""
+    """Whether folds were made of known sites, so that no candidate was trained on the site of a test page."""
     general: tuple[float, float] | None = None
     """Mean word F1 on general pages before and after the adaptation, if there is a replay sample."""
 
@@ -123,10 +128,7 @@ def learn(
     if len(pages) < 2:
         raise DataError("there is only one page to learn from; give at least 2 pages, better 5 or more")
     report(f"features of {len(pages):,} pages")
-    sites = guess_sites([page.document for page in pages], site_key)
-    has_several_sites = len(set(sites)) >= SEVERAL_SITES
-    by_site = has_several_sites and all(site_of(page.document.url, site_key) for page in pages)
-    groups = sites if has_several_sites else [str(number) for number in range(len(pages))]
+    sites, groups, by_site = _group(pages, site_key)
     judged = judge_pages(pages, model, weights, sites, groups)
     folds = make_folds(groups, min(FOLDS, len(set(groups))), seed=1)
     trial = _Trial(judged, folds, sites, Keeping.of(model.config), replay, report)
@@ -161,10 +163,59 @@ def learn(
     return Learned(Trained(labeller, config, story), chosen, scores, gains[chosen], len(set(sites)), by_site, general)
 
 
-def guess_sites(documents: Sequence[Document], site_key: str) -> list[str]:
-    """Return the site of each page. Pages without an address that share most of their classes are of one site.
+def compare_new(
+    trained: Trained,
+    name: str,
+    pages: Sequence[CleanPage],
+    model: Model,
+    weights: Weights | None = None,
+    site_key: str = SITE_KEY,
+    report: Report = lambda message: None,
+) -> Learned | None:
+    """Compare a new model with an unchanged one on the pages that the new model was trained on.
 
-    Of many pages, those without an address are sites of their own, because all of them would have to be compared.
+    Trees were cross-validated in training. A model without trees is trained again for each fold, or for one fold if
+    there are many pages. Returns None if there are too few pages for that.
+    """
+    factors = weights or [None] * len(pages)
+    sites, groups, by_site = _group(pages, site_key)
+    kept = _kept_in_training(trained, pages)
+    if kept:
+        by_site = by_site and len(set(sites)) >= int(trained.config.one("evidence-folds", "4"))
+    elif len(set(groups)) > 1:
+        report("cross-validation")
+        folds = make_folds(groups, min(FOLDS, len(set(groups))), seed=1)
+        tested = range(max(folds) + 1 if len(pages) < FEW_PAGES else 1)
+        labeller = ModelLabeller(trained.config, site_key=site_key)
+        documents, labels = [page.document for page in pages], [page.labels for page in pages]
+        with suppress(DataError):  # there is too little to learn from without a fold
+            kept = cross_validate(labeller, documents, labels, factors, folds, tested, sites)
+    if not kept:
+        return None
+    tested_pages, tested_factors = [pages[number] for number in kept], [factors[number] for number in kept]
+    columns = [Columns(page.document, trained.config) for page in tested_pages]
+    ours = _score_all(tested_pages, columns, kept.values(), tested_factors)
+    theirs = _unchanged_scores(model, tested_pages, tested_factors, [sites[number] for number in kept])
+    gain = expected_gain(ours, theirs) - NEW_MODEL_GAIN
+    return Learned(trained, name, {UNCHANGED: theirs, name: ours}, gain, len(set(sites)), by_site)
+
+
+def _group(pages: Sequence[CleanPage], site_key: str) -> tuple[list[str], list[str], bool]:
+    """Return the site and the group of each page, and whether the groups are sites that are certain.
+
+    Pages of a group are in the same fold. With few sites, each page is a group.
+    """
+    sites = guess_sites([page.document for page in pages], site_key)
+    has_several_sites = len(set(sites)) >= SEVERAL_SITES
+    by_site = has_several_sites and all(site_of(page.document.url, site_key) for page in pages)
+    return sites, sites if has_several_sites else [str(number) for number in range(len(pages))], by_site
+
+
+def guess_sites(documents: Sequence[Document], site_key: str) -> list[str]:
+    """Return the site of each page. Pages without an address form one site if they share most of their classes.
+
+    With `FEW_PAGES` pages or more, each page without an address is a separate site, because comparing all of them takes
+    too long.
     """
     sites = sites_of(documents, site_key)
     first_pages: dict[str, set[str]] = {}
@@ -206,23 +257,77 @@ def word_f1(words: Floats, content: Flags, kept: Flags) -> float:
     return 2 * float(words[kept & content].sum()) / total if total else 1.0
 
 
-def unseen_scores(trained: Trained, pages: Sequence[CleanPage]) -> Scores:
-    """Return the word F1 of the training pages, each cleaned by trees that have not seen its site.
+def cross_validate(
+    labeller: ModelLabeller,
+    documents: Sequence[Document],
+    labels: Sequence[Sequence[str]],
+    factors: Weights,
+    folds: Sequence[int],
+    tested: Iterable[int],
+    sites: Sequence[str],
+) -> dict[int, Flags]:
+    """Return the blocks of each page in the tested folds that the labeller keeps after training on the other folds."""
+    kept = {}
+    for fold in tested:
+        seen = [number for number, its_fold in enumerate(folds) if its_fold != fold]
+        fitted = copy.copy(labeller).fit(
+            [documents[number] for number in seen],
+            [labels[number] for number in seen],
+            weights=[factors[number] for number in seen],
+        )
+        unseen = sorted(set(range(len(documents))).difference(seen))
+        for site in dict.fromkeys(sites[number] for number in unseen):
+            its_pages = [number for number in unseen if sites[number] == site]
+            at_site = fitted.at_site([documents[number] for number in its_pages])
+            for number in its_pages:
+                found = at_site.label(documents[number]).labels
+                kept[number] = np.array([label.is_content for label in found], dtype=bool)
+    return dict(sorted(kept.items()))
 
-    Models without trees, or trained on pages without blocks, have no such scores.
+
+def _kept_in_training(trained: Trained, pages: Sequence[CleanPage]) -> dict[int, Flags]:
+    """Return the blocks that a new model keeps on each training page, by trees that have not seen its site.
+
+    Models without trees, or trained on pages without blocks, have no such blocks.
     """
-    scores, keeping, log_odds = [], Keeping.of(trained.config), trained.labeller.training_log_odds_
-    for page, found in zip(pages, log_odds, strict=True) if len(log_odds) == len(pages) else ():
-        columns = Columns(page.document, trained.config)
+    log_odds, keeping = trained.labeller.training_log_odds_, Keeping.of(trained.config)
+    pairs = zip(pages, log_odds, strict=True) if len(log_odds) == len(pages) else ()
+    return {
+        number: keeping.kept(probabilities(found), Columns(page.document, trained.config))
+        for number, (page, found) in enumerate(pairs)
+    }
+
+
+def _unchanged_scores(model: Model, pages: Sequence[CleanPage], factors: Weights, sites: Sequence[str]) -> Scores:
+    """Score an unchanged model on labelled pages, after cutting them into blocks as the model does."""
+    stages, keeping = cast(Stages, model.labeller.stages_), Keeping.of(model.config)
+    split = "every" if model.config.cuts.every else "block"
+    recut = [
+        page if page.document.split == split or factor is not None else read_anno(write_anno(page), model.config.cuts)
+        for page, factor in zip(pages, factors, strict=True)
+    ]
+    columns = list(columns_of([page.document for page in recut], sites, model.labeller))
+    findings = (cast(Findings, stages.judge(its_columns)) for its_columns in columns)
+    kept = (keeping.kept(probabilities(its.log_odds), page) for its, page in zip(findings, columns, strict=True))
+    return _score_all(recut, columns, kept, factors)
+
+
+def _score_all(
+    pages: Sequence[CleanPage], columns: Sequence[Columns], kept: Iterable[Flags], factors: Weights
+) -> Scores:
+    """Return the word F1 of each page. Blocks whose factor is 0 do not count."""
+    scores = []
+    for page, its_columns, its_kept, factor in zip(pages, columns, kept, factors, strict=True):
         content = np.array([label.is_content for label in page.labels], dtype=bool)
-        scores.append(word_f1(columns.words, content, keeping.kept(probabilities(found), columns)))
+        words = its_columns.words if factor is None else np.where(np.asarray(factor) > 0, its_columns.words, 0.0)
+        scores.append(word_f1(words, content, its_kept))
     return scores
 
 
 def expected_gain(ours: Scores, theirs: Scores, usual: float = 0.0) -> float:
-    """Return the gain to expect on other pages: the mean difference of scores, drawn towards the usual gain.
+    """Return the expected gain on other pages: the mean difference of scores, shrunk towards the usual gain.
 
-    With few pages, or with differences that vary a lot, it is closer to the usual gain.
+    It is closer to the usual gain if there are few pages, or if the differences vary a lot.
     """
     difference = np.subtract(ours, theirs)
     mean, count = float(difference.mean()), len(difference)
@@ -237,7 +342,7 @@ class _Adapted:
 
     adaptation: Adaptation
     expected_gain: float
-    """Negative if too much is forgotten."""
+    """Negative if general pages lose too much."""
     scores: Scores
     general: tuple[float, float] | None
     """Mean word F1 on general pages before and after."""
@@ -261,9 +366,9 @@ class _Trial:
         return [word_f1(page.known_words, page.content, its_kept) for page, its_kept in kept]
 
     def adapt(self, unchanged: Scores) -> Mapping[str, _Adapted]:
-        """Find the steps with the highest expected gain, among those that general pages allow.
+        """Find the steps with the highest expected gain that do not hurt general pages too much.
 
-        There is one for the adaptation and, if there are enough pages, one for its average with trees from scratch.
+        Return a result for the adaptation and, with enough pages, one for its average with trees from scratch.
         """
         fitted = self._fit_folds()
         self.report("adapting to all pages")
@@ -288,7 +393,7 @@ class _Trial:
         return best
 
     def _fit_folds(self) -> list[Adaptation]:
-        """Return the adaptation to the other folds for each fold."""
+        """Return, for each fold, the adaptation to the other folds."""
         fitted, count = [], max(self.folds) + 1
         for fold in range(count):
             self.report(f"adapting, fold {fold + 1} of {count}")
@@ -305,21 +410,16 @@ class _Trial:
             return None
         self.report(f"comparing with {name}")
         documents = [page.columns.document for page in self.pages]
-        if name == TREES:  # their training includes a cross-validation
+        if name == TREES:  # the training of trees includes a cross-validation
             columns = list(columns_of(documents, self.sites, ModelLabeller(config)))
             content, groups = [page.content for page in self.pages], [page.group for page in self.pages]
             fitted = fit_evidence(columns, content, groups, config)
             return self.score([findings.log_odds for findings in fitted.findings])
-        scores = [0.0] * len(self.pages)
-        for fold in range(max(self.folds) + 1):
-            seen = [number for number, its_fold in enumerate(self.folds) if its_fold != fold]
-            labels = [self.pages[number].labels for number in seen]
-            labeller = ModelLabeller(config).fit([documents[number] for number in seen], labels)
-            for number in set(range(len(documents))) - set(seen):
-                kept = [label.is_content for label in labeller.label(documents[number]).labels]
-                page = self.pages[number]
-                scores[number] = word_f1(page.known_words, page.content, np.array(kept, dtype=bool))
-        return scores
+        labels = [page.labels for page in self.pages]
+        every_fold = range(max(self.folds) + 1)
+        nothing = [None] * len(documents)
+        kept = cross_validate(ModelLabeller(config), documents, labels, nothing, self.folds, every_fold, self.sites)
+        return [word_f1(page.known_words, page.content, kept[number]) for number, page in enumerate(self.pages)]
 
 
 def scratch_config(name: str, pages: int) -> Config:

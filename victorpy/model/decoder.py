@@ -1,7 +1,7 @@
 """Choose a label for every block from the findings of the trees and the scores of the CRF.
 
-Without trees the CRF decides alone. Otherwise the trees decide what is content, and the CRF, together with the trees
-for kinds if there are any, decides which kind of content it is.
+Without trees, the CRF decides alone. Otherwise the trees decide which blocks are content. The CRF, together with the
+trees for kinds if there are any, decides which kind of content they are.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Decoder:
     def _by_block(self, codes: Codes, findings: Findings) -> Decoded:
         """Choose the most probable label of each block."""
         crf, log_odds = self.crf, findings.log_odds
-        if findings.block_log_odds is not None:  # from trees that count blocks, not words
+        if findings.block_log_odds is not None:  # these trees weight all blocks equally
             share = self.kinds_content_share
             log_odds = (1 - share) * log_odds + share * findings.block_log_odds
         content = probabilities(log_odds)
@@ -94,7 +94,7 @@ class Decoder:
         return Decoded(shares.argmax(axis=1), shares, content)
 
     def _by_kept_blocks(self, page: Columns, codes: Codes, findings: Findings) -> Decoded:
-        """Choose the blocks to keep, then the most probable kind of each kept block, given that choice."""
+        """Choose the blocks to keep, and then the most probable kind of each kept block."""
         crf, content = self.crf, probabilities(findings.log_odds)
         keep = self.keeping.kept(content, page)
         # A noise block cuts the chain, because its label is certain. So only kept blocks and their neighbours are
@@ -115,7 +115,7 @@ class Decoder:
     def _with_trees(self, by_crf: Floats, findings: Findings, blocks: Flags | slice = slice(None)) -> Floats:
         """Return the weighted geometric mean of the CRF's probabilities and those of the trees for kinds.
 
-        So a kind that either of them rules out is impossible.
+        So if either of them rules out a kind, it is impossible.
         """
         if findings.kinds is None:
             return by_crf

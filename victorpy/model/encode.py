@@ -31,10 +31,10 @@ class Encoder:
     scale: int = 0
 
     def raw(self, page: Columns) -> Column:
-        """Compute the feature. Raises DataError if it is not finite, because NaN would silently spoil a model."""
+        """Compute the feature. Raises DataError if a value is not finite, because NaN would silently spoil a model."""
         try:
             column = np.asarray(self.feature.column(page, self.name))
-        except Exception as error:  # a user's own feature may raise anything
+        except Exception as error:  # a user's feature may raise any exception
             raise DataError(f"feature {self.name!r} failed: {type(error).__name__}: {error}") from error
         if column.shape != (page.count,):
             raise DataError(f"feature {self.name!r} returned {column.shape} values for {page.count} blocks")
@@ -54,7 +54,7 @@ class Encoder:
         if column.dtype.kind == "b" and not self.bins and not self.scale:
             return column.view(np.uint8)
         if self.bins:
-            # The bin of the largest edge that is not greater than the value, or the first bin.
+            # Choose the bin with the largest edge that is not greater than the value, or else the first bin.
             return np.maximum(np.searchsorted(_edges(self.bins), column, side="right") - 1, 0)
         if self.scale:
             return np.clip(np.floor(column * self.scale + 1e-9).astype(np.int64), 0, self.scale - 1)
@@ -91,7 +91,7 @@ class Encoders(list[Encoder]):
         self._edges = np.array([float(edge) for encoder in self for edge in encoder.bins])
 
     def codes(self, page: Columns) -> Codes | None:
-        """Encode the features of a page natively, or return None if that does not work."""
+        """Encode the features of a page with the native core. Returns None if that is not possible."""
         try:
             table = self._table.read(page)
             for row in self._table.called:

@@ -51,7 +51,7 @@ DIGITS = 6
 """Probabilities are rounded, so that they are the same after writing and reading a file."""
 
 GIBBERISH = 0.5
-"""Factor for the confidence in a text that has no language, such as random letters."""
+"""Factor for the confidence of a text that is not natural language, such as random letters."""
 SAMPLED_BLOCKS = 50
 """Number of kept blocks that are checked for gibberish."""
 
@@ -66,12 +66,12 @@ class Stages:
     evidence: Evidence | None = None
     kinds: Kinds | None = None
     adaptation: Adaptation | None = None
-    """More trees, if the model was adapted to other pages."""
+    """Additional trees, if the model was adapted to other pages."""
     roles: RoleTrees | None = None
     """Trees for roles. Without them, rules assign roles."""
 
     def judge(self, page: Columns) -> Findings | None:
-        """Run the trees on a page, if the model has trees."""
+        """Run the trees of the model, if there are any, on a page."""
         if self.evidence is None:
             return None
         findings = self.evidence.judge(page)
@@ -86,12 +86,12 @@ class ModelLabeller(Labeller):
     The other parameters override the config, so that a grid search can vary them.
     """
 
-    # Set by training, by loading a model, and by `at_site`.
+    # Set by training, loading and `at_site`.
     stages_: Stages | None = None
     site_: SiteStatistics | None = None
     beliefs_: Beliefs | None = None
     training_log_odds_: Sequence[Floats] = ()
-    """The evidence for each training page, from trees that were not trained on its site."""
+    """The log-odds of each training page, from trees that were not trained on its site."""
     _prepared: _Prepared | None = None
 
     def __init__(
@@ -113,7 +113,7 @@ class ModelLabeller(Labeller):
         self.site_key = site_key
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out values derived from the config, because user-defined features cannot be pickled."""
+        """Return the state without values derived from the config, because user-defined features cannot be pickled."""
         return self.__dict__ | {"_prepared": None}
 
     def fit(
@@ -126,10 +126,10 @@ class ModelLabeller(Labeller):
     ) -> Self:
         """Train the trees, if the config has any, and then the CRF.
 
-        `weights` are those of `fit_evidence`. The CRF learns only from pages without weights, since it needs every
-        label of a sequence.
+        `weights` are those of `fit_evidence`. The CRF learns only from pages without weights, since it needs all labels
+        of a sequence.
         """
-        from victorpy.model.crf.training import make_crf, train  # needs packages that cleaning does not need
+        from victorpy.model.crf.training import make_crf, train  # only training needs these packages
 
         prepared = self.prepare()
         if labels is None or any(page_labels is None for page_labels in labels):
@@ -181,7 +181,7 @@ class ModelLabeller(Labeller):
 
     def with_config(self, config: Config) -> ModelLabeller:
         """Return a copy with the same stages and site but another config."""
-        self._trained()  # raises if there are no stages
+        self._trained()  # raises an error if the model is not trained
         changed = copy.copy(self)
         changed.config = config
         return changed
@@ -216,7 +216,10 @@ class ModelLabeller(Labeller):
         return self.examine(document).labelling
 
     def examine(self, document: Document, features: bool = False) -> Examined:
-        """Label a page section by section, most pages in one. Only the first section has features."""
+        """Label a page section by section.
+
+        Most pages have a single section. Features are returned for the first one only.
+        """
         shown: Features = ()
         labellings: list[Labelling] = []
         weights = []
@@ -234,7 +237,8 @@ class ModelLabeller(Labeller):
         )
         is_kept = np.array([label.is_content for label in labels])
         confidence = expected_f1(np.array(content), np.concatenate(weights), is_kept)
-        return Examined(Labelling(labels, shares, content, round(confidence, DIGITS)), shown)
+        warnings = labelling.warnings if all(part.warnings for part in labellings) else ()
+        return Examined(Labelling(labels, shares, content, round(confidence, DIGITS), warnings=warnings), shown)
 
     def features(self, document: Document) -> Features:
         encoders: list[Encoder] = self.prepare().encoders
@@ -246,7 +250,7 @@ class ModelLabeller(Labeller):
     def predict_marginals(self, documents: Sequence[Document]) -> list[list[dict[str, float]]]:
         """Return the CRF's probability of every label for every block.
 
-        `label` also uses the trees, if there are any: they decide what is content and contribute to its kind.
+        In contrast, `label` also uses the trees, which decide what is content and contribute to its kind.
         """
         crf = self._trained().crf
         pages = []
@@ -273,7 +277,8 @@ class ModelLabeller(Labeller):
         names = tuple(map(stages.crf.names.__getitem__, labels.tolist()))
         # Rounding both rows at once is faster.
         own, any_content = np.round([shares[np.arange(len(labels)), labels], content], DIGITS).tolist()
-        labelling = Labelling(names, tuple(own), tuple(any_content), round(confidence, DIGITS))
+        warnings = self.site_.misfit(document) if self.site_ else ()
+        labelling = Labelling(names, tuple(own), tuple(any_content), round(confidence, DIGITS), warnings=warnings)
         return labelling, codes, page
 
     def _find(self, document: Document) -> tuple[Columns, Findings | None]:
@@ -290,7 +295,7 @@ class ModelLabeller(Labeller):
         return page.with_evidence(findings.log_odds), findings
 
     def prepare(self) -> _Prepared:
-        """Return the encoders and the template of the config, which are read once."""
+        """Return the encoders and the template of the config. The result is cached."""
         if self._prepared is None or self._prepared.asked is not self.config:
             self._prepared = _Prepared(self.config)
         return self._prepared
@@ -321,18 +326,21 @@ class _Prepared:
 
 
 def role_trees_of(labeller: Labeller) -> RoleTrees | None:
-    """Return the trees for roles of a model that has some."""
+    """Return the trees for roles if the model has any, or else None."""
     stages = labeller.stages_ if isinstance(labeller, ModelLabeller) else None
     return stages.roles if stages else None
 
 
 def sites_of(documents: Sequence[Document], site_key: str) -> list[str]:
-    """Return the site of each page. A page without an address is a site of its own."""
+    """Return the site of each page. A page without an address is a separate site."""
     return [site_of(page.url, site_key) or page.source or str(number) for number, page in enumerate(documents)]
 
 
 def columns_of(documents: Sequence[Document], sites: Sequence[str], labeller: ModelLabeller) -> Iterator[Columns]:
-    """Yield the columns of each page, with statistics of the given pages of its site if the labeller uses them."""
+    """Yield the columns of each page.
+
+    If the labeller uses them, they include statistics of the given pages of its site.
+    """
     from victorpy.sites.statistics import SiteStatistics
 
     statistics: dict[str, SiteStatistics] = {}

@@ -1,7 +1,8 @@
-"""The parts of a page that users switch on and off: their names, what they mean, and how they are kept or dropped.
+"""The parts of a page that users can keep or drop.
 
-A labeller decides what is content. Then `choose_parts` adds and drops whole parts of the page, such as its comments, so
-the text is the same in every format. Parts that are only markup, such as links, are left out when a format is written.
+After a labeller has decided what is content, `choose_parts` adds and drops whole parts of the page, such as comments.
+So the text is the same in every format. Parts that are only markup, such as links, are left out when a format is
+written.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from victorpy.columns import Columns
-from victorpy.document import STRIDE, Block, Document, Label, Role, Spans
+from victorpy.document import Block, Document, Label, Role, Spans
 from victorpy.errors import ConfigError, suggest
 from victorpy.model.evidence.removals import hidden_twins
 from victorpy.model.role_trees import RoleTrees
@@ -55,20 +56,20 @@ ROLES = {
 """The roles of the blocks that belong to a part."""
 
 LEFT_OUT = frozenset(["images", "links", "formatting", "captions", "notes"])
-"""Parts that formats leave out. They would add the captions of images and the notes of references."""
+"""Parts that formats leave out. Otherwise they would add captions of images and notes of references."""
 
 HEADLINES = ("always", "never", "model")
 """Values of `headline`."""
 
-_LEAST_SURE = 0.9  # confidence in a page whose bylines are dropped; on other pages, they may be facts about a thing
-_LONE_WORDS = 8  # of a text at the end of the page that has lost its list
-_AFTER_CONTENT = 12  # blocks after the last kept block that may be tags
+_LEAST_SURE = 0.9  # minimum confidence for dropping bylines; otherwise they may be facts about a product
+_LONE_WORDS = 8  # maximum words of a text at the end of the page whose list was dropped
+_AFTER_CONTENT = 12  # maximum number of blocks after the last kept block that may be tags
 _BUTTON = re.compile(
     r"[^\w+]*(?:reply|report|like|share|permalink|edit|quote|flag|(?:log|sign) in\b.*|antworten|melden|répondre|"
     r"responder|rispondi|odpowiedz|ответить|回复|举报|返信|\d*)\W*",
     re.IGNORECASE,
 )
-# Headings of links and comments, which are useless without them.
+# Matches headings of links and comments, which are useless alone.
 _LONE_HEADING = re.compile(
     r"\W*(?:see also|related(?!:)|read (?:more|next|also)|(?:more|recommended) (?:for you|articles|posts|stories)"
     r"|more like this|similar (?:products|items|articles|posts|movies)|recently viewed|(?:customers|people) also"
@@ -95,14 +96,14 @@ class Parts:
     headline: str = ""
     """``always``, ``never`` or ``model``; empty if the user did not choose. See `of`."""
     defaults: bool = True
-    """Whether bylines and comments are dropped by default. Otherwise all other blocks keep their labels."""
+    """Whether bylines and comments are dropped by default. If not, labels are kept except for the chosen parts."""
 
     @classmethod
     def of(cls, include: str | Iterable[str] = (), exclude: str | Iterable[str] = (), headline: str = "") -> Self:
         """Check the names of parts, given as a list or separated by commas.
 
-        `headline` is ``always``, ``never`` or ``model``: the headline is kept only if the model considers it content.
-        Raises ConfigError if a name does not exist, or if a part is both included and excluded.
+        `headline` is ``always``, ``never`` or ``model``. With ``model``, the model decides whether the headline is
+        kept. Raises ConfigError if a name does not exist, or if a part is both included and excluded.
         """
         included, excluded = _names(include), _names(exclude)
         if included & excluded:
@@ -122,7 +123,7 @@ class Parts:
 
 DEFAULT_PARTS = Parts()
 AS_LABELLED = Parts(defaults=False)
-"""All parts as they were labelled, for comparisons with gold standards, which have policies of their own."""
+"""All parts as labelled. Used for comparisons with gold standards, because these treat parts differently."""
 
 
 def _names(names: str | Iterable[str]) -> frozenset[str]:
@@ -138,10 +139,10 @@ def drop_by_default(
 ) -> CleanPage:
     """Return the page without bylines and comments, unless the user wants them.
 
-    Bylines stay if the confidence in the page is low, since an author or a date may be a fact about a book or a job.
+    Bylines stay if the confidence of the page is low, since an author or a date may be a fact about a book or a job.
     Headings such as "See also" and "3 comments" are dropped if there is no kept text below them, and so are texts that
-    the page repeats for screen readers. The lines around them stay whole, because all blocks have their labels already.
-    Pass the columns of the page and the model's trees for roles if you have them.
+    the page repeats for screen readers. The lines around these stay whole, because all blocks have labels already.
+    Pass the columns of the page and the model's trees for roles if available.
     """
     if not parts.defaults or page.is_empty:
         return page
@@ -170,12 +171,13 @@ def drop_by_default(
 
 
 def _lone_headings(page: CleanPage, kept: list[int]) -> Iterator[int]:
-    """Yield kept headings of links and comments that are at the end, or above a heading of the same or a higher level.
+    """Yield kept headings of links and comments without kept text below them.
 
-    At the end, a short text is such a heading whatever its label is, and so is one with a colon if a list was dropped.
+    At the end of the page, any short text with such words counts as a heading, whatever its label is. So does a text
+    ending in a colon if its list was dropped.
     """
     labels, texts = page.labels, page.document.texts
-    header = Label.HEADER  # reading a member of an enumeration is slow
+    header = Label.HEADER  # accessing an enum member is slow
     for number, following in pairwise(kept):
         is_lone = labels[number] is header and labels[following] is header
         if is_lone and _LONE_HEADING.match(texts[number]):
@@ -196,8 +198,8 @@ def choose_parts(
 ) -> CleanPage:
     """Return the page with the parts that the user has chosen.
 
-    Blocks of all other parts keep their labels. Images stay, unless they are in a comment or a table that is dropped,
-    and the images of added comments and captions are added.
+    All other blocks keep their labels. Images of dropped comments and tables are dropped, and images of added comments
+    and captions are added.
     """
     if not (parts.included or parts.excluded or parts.headline):
         return page
@@ -293,7 +295,7 @@ def _empty_headings(page: CleanPage, dropped: Collection[int], notes: Collection
     kept = [number for number, label in enumerate(page.labels) if label is not Label.OTHER and number not in dropped]
     texts = sorted({*kept}.difference(headings, notes))
     all_notes = sorted(notes)
-    open_until: dict[int, int] = {}  # the next heading of each level or a higher one
+    open_until: dict[int, int] = {}  # for each level, the next heading of the same or a higher level
     for heading, level in zip(reversed(headings), reversed(levels), strict=True):
         stop = min((number for other, number in open_until.items() if other <= level), default=len(page.labels))
         open_until[level] = heading
@@ -303,7 +305,7 @@ def _empty_headings(page: CleanPage, dropped: Collection[int], notes: Collection
 
 
 def _is_likely(number: int, page: CleanPage) -> bool:
-    """Whether a block is at least as probable as the least probable kept block that is not a heading."""
+    """Whether a block is at least as probable as the least probable kept block (without headings)."""
     others = [
         probability
         for probability, label in zip(page.content, page.labels, strict=True)
@@ -328,14 +330,17 @@ def _spans_outside(document: Document, hidden: Collection[int], page: CleanPage)
                     yield start, end
 
     kept = [number for number, label in enumerate(page.labels) if label.is_content]
-    for first in range(0, len(kept), STRIDE):
-        for block in document.select(kept[first : first + STRIDE]):
+    for numbers in document.stretches(kept):
+        for block in document.select(numbers):
             if any(is_hidden[piece.element] for piece in block.pieces):
                 yield block.index, tuple(stretches(block))
 
 
 def _relabelled(labels: tuple[Label, ...], added: Mapping[int, Label], dropped: Collection[int]) -> tuple[Label, ...]:
-    """Return labels with blocks added and dropped. A segment that loses its first block starts with the next one."""
+    """Return labels with blocks added and dropped.
+
+    If a segment loses its first block, its next block becomes the first.
+    """
     result: list[Label] = []
     start: Label | None = None  # label of the segment's first block, if that block was dropped
     continuation, other = Label.CONTINUATION, Label.OTHER

@@ -1,4 +1,4 @@
-"""Patterns that hint at the role of a block: names of the elements around it, and its text."""
+"""Patterns that suggest the role of a block, for names of the elements around it and for its text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from victorpy.columns import NEAR, Columns, Counts, Flags
 from victorpy.document import Role
 
 THREAD = "thread"
-"""The name of the pattern for posts, answers and reviews, which are the content of their pages."""
+"""Name of the pattern for posts, answers and reviews. On their pages, these are the content."""
 
 FORM = "form"
-"""The name of the pattern for forms and the advice beside them."""
+"""Name of the pattern for forms and their instructions."""
 
 NAMES = {
     Role.HEADLINE: r"headline|(?:entry|post|article|story|page)[-_]?title|topic-title",
@@ -65,17 +65,17 @@ TEXTS = {
     "reply": r"\b(?:repl(?:y|ies|ied)|wrote|says|said|responder|antworten|répondre|permalink|comments?|commentaires?|"
     r"kommentare?|ответить|комментари\w*)\b|回复|评论",
 }
-"""Patterns of the texts themselves."""
+"""Patterns for the text of a block."""
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TEXT_REACH = 200
 
 LONG = 20
-"""Number of words of a block that is certainly text."""
+"""Minimum number of words of a block that is certainly running text."""
 
 
 def name_levels(page: Columns, name: str, blocks: Counts, levels: int = NEAR) -> Counts:
-    """Return how far above each of the blocks the nearest element with a matching name is; `levels` if none is.
+    """Return the level above each block of the nearest element with a matching name, or `levels` if there is none.
 
     `name` is a key of `NAMES`, such as a role.
     """
@@ -88,7 +88,7 @@ def name_levels(page: Columns, name: str, blocks: Counts, levels: int = NEAR) ->
     return np.where(found.any(axis=0), found.argmax(axis=0), levels)
 
 
-_compiled = cache(re.compile)  # most pages need few of the patterns
+_compiled = cache(re.compile)  # most pages need only a few of the patterns
 
 
 @lru_cache(maxsize=10_000)
@@ -102,11 +102,11 @@ def mentions_comments(page: Columns) -> bool:
 
 
 def text_marks(page: Columns, name: str, blocks: Counts) -> Flags:
-    """Return which of the blocks match a pattern of texts."""
+    """Return which of the blocks match a pattern in `TEXTS`."""
     search = _compiled(f"(?i){TEXTS[name]}").search
     return np.array([search(page.texts[block][:_TEXT_REACH]) is not None for block in blocks.tolist()], dtype=bool)
 
 
 def has_headline(page: Columns) -> bool:
-    """Whether the block most like a headline is one: it repeats the title, or is an h1."""
+    """Whether the block most similar to a headline really is one: it repeats the title, or is an h1."""
     return bool(page.count and (page.title_share[page.headline] > 0.5 or page.within("h1")[page.headline]))

@@ -1,9 +1,10 @@
-"""Trees that recognise the roles of blocks that markup does not decide, such as bylines and comments.
+"""Trees for those roles that markup does not determine, such as bylines and comments.
 
-Each role has a forest of its own, so cleaning a page only runs those it needs. Their inputs are the columns of the
-page, which blocks are kept, names of elements around a block, and patterns of its text. The forests of `RECORD_ROLES`
-also see the record of a block: one of several siblings that look alike, such as the comments below a text. The
-log-odds of the trees for content are no inputs, so a model with new trees for content can keep its trees for roles.
+Each role has a separate forest, so cleaning a page only runs the forests that it needs. Their inputs are the columns of
+the page, which blocks are kept, names of elements around a block, and patterns of its text. The forests of
+`RECORD_ROLES` also see the record of a block: one of several siblings with the same names, such as the comments below a
+text. The log-odds of the trees for content are not used, so a model with new trees for content can keep its trees for
+roles.
 """
 
 from __future__ import annotations
@@ -61,19 +62,19 @@ SETTINGS: Mapping[str, Any] = {
 KEPT_INPUTS = ("kept", "kept-before", "from-first-text", "from-last-text")
 """Inputs that depend on which blocks are kept. The forests of `RECORD_ROLES` do not use them.
 
-The model has seen the training pages, so there it keeps hardly any comments. With these inputs, trees learn that kept
-text is not a comment, and never drop the comments that the model keeps on a new page."""
+On training pages, the model keeps hardly any comments. So with these inputs, the trees would learn that kept text is
+never a comment, and would not drop comments that the model keeps on new pages."""
 
 _FAR = 60  # blocks
 _NOWHERE = 99
 PLAIN = ("p", "span", "a", "b", "i", "em", "strong", "td", "th", "font", "h1", "h2", "h3", "h4", "dt", "pre", "br")
-"""Elements that are never records, however many there are."""
+"""Tags of elements that are never records."""
 _FIRST_RECORD_INPUT = "record.level"
 _ACROSS = ("page.blocks", "page.named", "page.prose")
 
 
 def block_inputs(page: Columns, is_kept: Flags, blocks: Counts) -> dict[str, Floats | Counts | Flags]:
-    """Return the inputs of the given blocks by name, without those of records."""
+    """Return the inputs of the given blocks by name, except those that describe records."""
     words, lengths, count = page.words, np.maximum(page.lengths, 1), page.count
     link_share = page.link_words / np.maximum(words, 1)
     number = np.arange(count)
@@ -130,8 +131,8 @@ def _distance(number: Counts, place: int) -> Counts:
 def record_inputs(page: Columns, blocks: Counts) -> dict[str, Floats | Counts | Flags]:
     """Return the inputs of the given blocks that describe their records.
 
-    Siblings with the same tag and class are records if at least two of them contain prose. Of the elements around a
-    block, the one whose siblings contain most prose is its record.
+    Siblings with the same tag and class are records if at least two of them contain prose. The record of a block is the
+    enclosing element whose siblings contain most prose.
     """
     group = sibling_groups(page)
     is_date = text_marks(page, "date", np.arange(page.count))
@@ -169,7 +170,7 @@ def record_inputs(page: Columns, blocks: Counts) -> dict[str, Floats | Counts | 
 
 
 def _sums_of_groups(page: Columns, group: Counts, is_date: Flags) -> dict[str, Column]:
-    """Return for each group of elements how much it contains, and between which blocks it is."""
+    """Return the totals of each group of elements, and its first and last block."""
     first, stop = page.block_range
     columns: dict[str, Column] = {"prose": page.prose, "words": page.words, "link-words": page.link_words}
     marks = {"date": is_date, "reply": text_marks(page, "reply", np.arange(page.count))}
@@ -187,7 +188,7 @@ def _sums_of_groups(page: Columns, group: Counts, is_date: Flags) -> dict[str, C
 
 
 def _rank(group: Counts) -> Counts:
-    """Return the number of earlier elements in the group of each element."""
+    """Return, for each element, the number of earlier elements in its group."""
     order = np.argsort(group, kind="stable")
     rank = np.empty(len(group), dtype=np.int64)
     rank[order] = np.arange(len(group)) - np.searchsorted(group[order], group[order])
@@ -195,7 +196,7 @@ def _rank(group: Counts) -> Counts:
 
 
 def sibling_groups(page: Columns) -> Counts:
-    """Return a number for each element that siblings with the same tag and first class share."""
+    """Return a group number for each element. Siblings with the same tag and first class have the same number."""
     numbers: dict[tuple[int, str, str], int] = {}
     elements = page.elements
     groups = []
@@ -214,20 +215,20 @@ def role_inputs(page: Columns, is_kept: Flags, blocks: Counts, roles: Iterable[R
 
 
 def own_inputs(role: Role, names: Sequence[str]) -> int:
-    """Return the number of inputs of a role's forest. Those of records come last."""
+    """Return the number of inputs of a role's forest. Inputs that describe records come last."""
     return len(names) if role in RECORD_ROLES else names.index(_FIRST_RECORD_INPUT)
 
 
 @dataclass(frozen=True)
 class RoleTrees:
-    """A forest for each of some roles. A block has a role if its log-odds are above 0."""
+    """One forest per role, for some roles. A block has a role if its log-odds are above 0."""
 
     inputs: tuple[str, ...]
     """The names of all inputs."""
     forests: Mapping[Role, Forest]
 
     def log_odds(self, page: Columns, is_kept: Flags, blocks: Counts, roles: Iterable[Role]) -> dict[Role, Floats]:
-        """Return the log-odds of some roles for the given blocks. Roles without a forest are left out."""
+        """Return the log-odds of the requested roles for the given blocks. Roles without a forest are left out."""
         wanted = [role for role in roles if role in self.forests]
         if not len(blocks):
             return {role: np.zeros(0) for role in wanted}
@@ -243,7 +244,7 @@ class RoleTrees:
 
     @classmethod
     def load(cls, directory: Path) -> RoleTrees:
-        """Read what `save` wrote. Raises ValueError if the trees are damaged or need other inputs."""
+        """Read trees that `save` wrote. Raises ValueError if they are damaged or need other inputs."""
         file = open_arrays(directory / ROLES_FILE)
         names, roles = (read_array(file, "names of roles").reshape(-1).tolist() for _ in range(2))
         nothing = Columns(Document((), Elements([], [], [], [], [], [])), load_config("blocks"))

@@ -1,4 +1,4 @@
-"""Assign a role to every block: headline, byline, body, comment, related and so on."""
+"""Assign a role to every block, such as headline, byline, body, comment or related."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from victorpy.page.sections import sections
 
 _CLOSE = 3  # levels, or blocks
 _BYLINE_WORDS, _DATE_WORDS = 12, 8
-_LONGEST_BYLINE = 20  # words of a byline with an author and a date
-_BEFORE_HEADLINE, _AFTER_HEADLINE = 3, 10  # blocks between which a byline is expected
-_FIGURE_WORDS = 40  # of a figure, beside those of its caption
-_FEWEST_WORDS = 30  # of a text that can have comments
-_SURE_COMMENTS = 2.0  # mean log-odds of comments, weighted by prose; less sure ones may be the posts of a thread
-_SHORT_COMMENT = 4  # words of a comment on a page without longer ones
-_MOST_NOTES = 0.5  # words of kept notes, relative to all kept words; more of them are a reference manual
-_MOST_TAGS = 0.3  # words of kept tags, relative to all kept words; more of them are the entries of a list
-_MOST_COMMENTS = 0.7  # words of kept comments, relative to the other kept words; more comments are the page itself
+_LONGEST_BYLINE = 20  # maximum words of a byline with an author and a date
+_BEFORE_HEADLINE, _AFTER_HEADLINE = 3, 10  # number of blocks around the headline that may be a byline
+_FIGURE_WORDS = 40  # maximum words of a figure outside its caption
+_FEWEST_WORDS = 30  # minimum words of a text that can have comments
+_SURE_COMMENTS = 2.0  # minimum mean log-odds of comments, weighted by prose; otherwise they may be posts
+_SHORT_COMMENT = 4  # minimum words of a comment if the page has no longer ones
+_MOST_NOTES = 0.5  # maximum share of notes in the kept words; with more, the page is a reference manual
+_MOST_TAGS = 0.3  # maximum share of tags in the kept words; with more, they are the entries of a list
+_MOST_COMMENTS = 0.7  # maximum ratio of comments to other kept words; with more, they are the content
 
 
 @cache
@@ -60,13 +60,13 @@ def assign_roles(
 
 
 def by_trees(page: Columns, is_kept: Flags, trees: RoleTrees) -> dict[Role, Flags]:
-    """Return the blocks of each role that has trees. A block has at most one of them, and a page one headline."""
+    """Return the blocks of each role that has trees. A block has at most one role, and a page at most one headline."""
     log_odds = trees.log_odds(page, is_kept, np.arange(page.count), trees.forests)
     headline = log_odds[Role.HEADLINE]
     headline[np.arange(page.count) != headline.argmax()] = -1
     best = np.maximum.reduce([*log_odds.values()])
     found = {role: (own == best) & (own > 0) for role, own in log_odds.items()}
-    # A page with one or two comments has no records. There, names decide about text outside of forms.
+    # A page with one or two comments has no records. On such pages, names decide about text outside forms.
     is_named, is_text = find_comments(page, is_kept) & (best <= 0), page.prose > 0
     if is_named.any() and not (found[Role.COMMENT] | (is_named & is_text)).any():  # all comments are short
         is_heading = page.within_any(*HEADINGS)
@@ -91,8 +91,8 @@ def _near(chosen: Flags) -> Flags:
 def _whole_comments(page: Columns, is_comment: Flags, is_kept: Flags, is_text: Flags) -> Flags:
     """Return comments with their authors, dates and texts, and without forms and lists of comments on other pages.
 
-    A comment is an element, and at least half of its siblings with the same tag and class are comments, too. Other
-    comments must be near a text.
+    A comment is an element of which at least half of the siblings with the same tag and class are comments, too. All
+    other comments must be near a text.
     """
     blocks = np.arange(page.count)
     in_form = page.within("form") | page.within("button") | (name_levels(page, FORM, blocks) < NEAR)
@@ -111,12 +111,12 @@ def _whole_comments(page: Columns, is_comment: Flags, is_kept: Flags, is_text: F
     added = np.flatnonzero(in_record & ~in_form & ~is_comment)
     often = max(3, 0.5 * comments[group[np.flatnonzero(is_record)]].max(initial=0))
     counts = Counter(page.texts[block] for block in added.tolist())
-    is_comment[[block for block in added.tolist() if counts[page.texts[block]] < often]] = True  # others are buttons
+    is_comment[[block for block in added.tolist() if counts[page.texts[block]] < often]] = True  # the rest are buttons
     return is_comment & (in_record | _near(is_comment & is_text))
 
 
 def _beside_pictures(page: Columns) -> Flags:
-    """Return the blocks in the same small element as a picture."""
+    """Return the blocks in a small element that contains a picture."""
     pictures, headings = (np.zeros(len(page.parent) + 1) for _ in range(2))
     pictures[page.elements_with(["img", "video", "svg", "canvas", "table"]) + 1] = 1
     headings[page.elements_with(sorted(HEADINGS)) + 1] = 1
@@ -127,7 +127,7 @@ def _beside_pictures(page: Columns) -> Flags:
 
 
 def _is_byline(page: Columns, blocks: Counts) -> Flags:
-    """Return which of the blocks have an author or a date, by their text or by the names around them."""
+    """Return which blocks have an author or a date, according to their text or the names of elements around them."""
     is_named = name_levels(page, Role.BYLINE, blocks, _CLOSE) < _CLOSE
     is_date = (page.words[blocks] < _DATE_WORDS) & (page.link_words[blocks] < 0.5 * page.words[blocks])
     return is_named | text_marks(page, "by", blocks) | (is_date & text_marks(page, "date", blocks))
@@ -170,7 +170,7 @@ def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None) -> 
     short, long = near[~is_long], near[is_long]
     result[short] = _is_byline(page, short)
     result[long] = text_marks(page, "by", long) & text_marks(page, "date", long)
-    for block in near[near > 0].tolist():  # a label and its value stay together
+    for block in near[near > 0].tolist():  # keep a label and its value together
         if page.texts[block - 1].endswith(":"):
             result[block] &= result[block - 1]
     return result
@@ -179,15 +179,15 @@ def find_bylines(page: Columns, is_kept: Flags, blocks: Flags | None = None) -> 
 def find_comments(page: Columns, is_kept: Flags, blocks: Flags | None = None, trees: RoleTrees | None = None) -> Flags:
     """Return the comments of readers below the text. With `blocks`, return those among the given blocks.
 
-    In a forum, posts are not comments but the content. Names of elements tell it, and trees know it from the shape of
-    the page. Without trees, pages with more comments than text are threads too.
+    In a forum, posts are the content, not comments. Threads are recognised by the names of elements, or by the trees
+    from the structure of the page. Without trees, pages with more comments than text also count as threads.
     """
     result = np.zeros(page.count, dtype=bool)
     if not mentions_comments(page):
         return result
     chosen = np.arange(page.count) if blocks is None else np.flatnonzero(blocks)
     chosen = chosen[name_levels(page, Role.COMMENT, chosen) < NEAR] if len(chosen) else chosen
-    chosen = chosen[~page.within("pre")[chosen]]  # programs have comments too
+    chosen = chosen[~page.within("pre")[chosen]]  # comments in source code are something else
     if not len(chosen):
         return result
     kept = chosen[is_kept[chosen]]
@@ -210,14 +210,17 @@ def find_comments(page: Columns, is_kept: Flags, blocks: Flags | None = None, tr
 
 
 def _marked_captions(page: Columns) -> Flags:
-    """Return the captions by their markup. Below a quotation, a ``<figcaption>`` has the name of its author."""
+    """Return captions that markup identifies. Below a quotation, a ``<figcaption>`` is not one: it names the author."""
     figure = page.group("figure")
     is_quotation = np.isin(figure, figure[page.within("blockquote")]) & (figure >= 0) & ~_beside_pictures(page)
     return (page.within("figcaption") & ~is_quotation) | page.within("caption")
 
 
 def by_rules(page: Columns, is_kept: Flags, known: Mapping[Role, Flags] = MappingProxyType({})) -> list[Role]:
-    """Return the roles of a page by names of elements, texts and labels. `known` has the blocks of some roles."""
+    """Return the roles of a page, from names of elements, texts and labels.
+
+    `known` contains the blocks of known roles.
+    """
     if not page.count:
         return []
     blocks = np.arange(page.count)

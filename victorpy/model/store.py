@@ -58,7 +58,7 @@ class Model:
 
 
 def save_model(directory: Path, labeller: ModelLabeller, config: Config, training: Mapping[str, Any]) -> None:
-    """Write a model directory atomically. It may replace another model, but nothing else."""
+    """Write a model directory atomically. An existing model is replaced; any other directory is an error."""
     stages = labeller.stages_
     if stages is None:
         raise ModelError("this labeller has not been trained: there is nothing to save")
@@ -115,9 +115,9 @@ def bundled_models() -> list[str]:
 
 
 def find_model(name: str | Path) -> Path:
-    """Find a model by path or plain name: a bundled model, else one in ./models or the current directory.
+    """Find a model by path or plain name: a bundled model, or else a model in ./models or the current directory.
 
-    A directory in the current directory never replaces the bundled model of the same name.
+    A plain name always refers to the bundled model, even if a directory here has the same name.
     """
     name = str(name)
     candidates = [Path(name)]

@@ -1,9 +1,8 @@
 """Read templates, which define the attributes of each block.
 
-A line names one or more features of the block or its neighbours, ``%x[OFFSET,NAME]``. Their values
-together form one attribute. This is CRF++'s format with names instead of column numbers. ``{a,b}`` and
-``{-1..1}`` expand, ``B`` adds weights for label pairs, ``NAME:`` before the references is ignored, and
-``include NAME`` reads another template.
+A line names one or more features of the block or its neighbours, ``%x[OFFSET,NAME]``. Their combined values are one
+attribute. This is CRF++'s format with names instead of column numbers. ``{a,b}`` and ``{-1..1}`` expand, ``B`` adds
+weights for label pairs, ``NAME:`` before the references is ignored, and ``include NAME`` reads another template.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Template:
     lines: tuple[Line, ...]
     features: tuple[str, ...]
     bigrams: bool
-    """Whether pairs of neighbouring labels have weights. Otherwise every block is labelled by itself."""
+    """Whether pairs of neighbouring labels have weights. Otherwise every block is labelled independently."""
     text: str = ""
 
     @cached_property
@@ -81,7 +80,10 @@ def load_template(config: Config) -> Template:
 
 
 def read_template(path: Path, features: Sequence[str] | None, may_include: bool = True) -> Template:
-    """Read a template file. If `features` is None, any feature may be named, numbered in order of mention."""
+    """Read a template file.
+
+    If `features` is None, it may name any feature; features are numbered in order of mention.
+    """
     numbers: dict[str, int] = {}
     for number, name in enumerate(features or ()):
         numbers.setdefault(name, number)
@@ -106,7 +108,7 @@ def read_template(path: Path, features: Sequence[str] | None, may_include: bool 
 
 
 def _parse(line: SourceLine, numbers: dict[str, int], may_add: bool) -> Iterator[Line]:
-    """Yield the expansions of a line. With `may_add`, features without a number get the next one."""
+    """Yield the expansions of a line. With `may_add`, new features get the next number."""
     for text in expand(line.text):
         if re.match(r"B\w*:?\s*%x", text):
             raise ValueError("B takes no %x, because crfsuite has no weights for label pairs with a feature")

@@ -14,11 +14,14 @@ from typing import Any
 from victorpy.config import Config
 from victorpy.document import Label
 from victorpy.errors import DataError
+from victorpy.features import find_feature, load_modules, module_features
 from victorpy.model.crf import Progress
+from victorpy.model.evidence.inputs import load_tree_template
 from victorpy.model.evidence.stage import Report, Weights
-from victorpy.model.evidence.trees import learners, tree_settings
+from victorpy.model.evidence.trees import EVIDENCE, KINDS, learners, tree_settings
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import save_model
+from victorpy.model.template import load_template
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_anno, write_anno
 from victorpy.sites.grouping import SITE_KEY
@@ -41,10 +44,21 @@ class Trained:
 
 
 def check_packages(config: Config) -> None:
-    """Raise an error if a package is missing that a model of this config is trained or adapted with."""
+    """Raise an error if a package for training or adapting a model of this config is missing."""
     for learner in learners(config) if config.get("evidence") else ():
         tree_settings(config, learner=learner)
     import_module("victorpy.model.crf.training")
+
+
+def unused_features(config: Config) -> list[str]:
+    """Return the features in the feature files of a config that neither the CRF nor the trees use."""
+    load_modules(config)
+    stages = [stage for stage in (EVIDENCE, KINDS) if config.get(stage)]
+    crf = load_template(config)
+    names = {crf.features[reference.feature] for line in crf.lines for reference in line}
+    names.update(*(load_tree_template(config, stage).features for stage in stages))
+    used = {feature.name for feature in map(find_feature, names) if feature}
+    return [name for name in module_features(config) if name not in used]
 
 
 def load_pages(paths: Sequence[Path], config: Config) -> list[CleanPage]:
@@ -53,7 +67,7 @@ def load_pages(paths: Sequence[Path], config: Config) -> list[CleanPage]:
 
 
 def find_annotations(paths: Sequence[Path]) -> list[Path]:
-    """List annotation files. A directory means all annotation files below it."""
+    """List annotation files. A directory stands for all annotation files below it."""
     files = [file for path in paths for file in (sorted(path.glob("**/*.anno")) if path.is_dir() else [path])]
     if not files:
         folder = paths[0] if paths else "DIR"
@@ -76,7 +90,7 @@ def train(
 
 
 def describe_training(pages: Sequence[CleanPage], labeller: ModelLabeller, weights: Weights | None) -> dict[str, Any]:
-    """Describe the training pages, and score the labeller on those without weights. Scores on new pages are lower."""
+    """Describe the training pages, and score the labeller on those without weights. On new pages, scores are lower."""
     known = [page for page, factor in zip(pages, weights or [None] * len(pages), strict=True) if factor is None]
     digest = hashlib.sha256()
     for text in sorted(write_anno(page) for page in pages):

@@ -1,6 +1,6 @@
-"""The native core: compiled twins of a few Python functions, for speed.
+"""The native core: compiled versions ("twins") of a few Python functions, for speed.
 
-Each module here has a twin in Python, which is the specification and is used where the core is not built:
+Each module here has a twin in Python. The twin is the specification, and is used if the core is not built:
 
     split.pyx      page/split.py: walks a parsed page and cuts it into blocks; marked elements for description/metadata/
     scan.pyx       page/parse.py and decode.py: checks a page before parsing, and skips what nobody reads
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 NOT_BUILT = "not built"
-"""Why the core is not used where it was not compiled, the only reason that a user can remedy by installing again."""
+"""Why the core is not used if it was not compiled. Only then does installing again help."""
 
 
 def load(name: str) -> Any:
@@ -64,7 +64,7 @@ def why_not() -> str:
         except ModuleNotFoundError:
             return NOT_BUILT
         except (AttributeError, ImportError, RuntimeError, RuntimeWarning, TypeError, ValueError) as error:
-            reason = str(error)  # what Cython and `check_layout` raise if lxml's types or libxml2's nodes are different
+            reason = str(error)  # raised by Cython and `check_layout` if the types of lxml or libxml2 are different
         else:
             return ""
     warnings.warn(f"the native core does not fit the installed lxml, so victorpy is slower: {reason}", stacklevel=3)

@@ -42,7 +42,7 @@ _TAG = re.compile(r"<(/?)([\w:.-]+)((?: [^\s=<>]+=\"[^\"<>]*\")*)>")
 _ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
 
 
-@output("anno", ".anno", wants_features=True)
+@output("anno", ".anno", wants_features=True, writes_roles=True)
 def write_anno(page: CleanPage) -> str:
     """Annotation file: one block per line with label, probability, tags, text and features."""
     comments = {
@@ -50,18 +50,18 @@ def write_anno(page: CleanPage) -> str:
         for number, features in enumerate(page.features)
     }
     for number, spans in enumerate(page.spans, 1):
-        if spans is not None:  # a label applies to the whole block
+        if spans is not None:  # labels always apply to whole blocks
             kept = ",".join(f"{start}-{stop}" for start, stop in spans)
             comments[number] = (*comments.get(number, ()), f"# kept={kept}")
     for number, role in enumerate(page.roles, 1):
         comments[number] = (*comments.get(number, ()), f"{_ROLE}{role}")
-    # Labels without a probability count as a person's, so methods without probabilities write 1.0.
+    # Labels without a probability count as labels of a person, so methods without probabilities write 1.0.
     probabilities = page.probabilities or ((1.0 if page.by_method else None),) * len(page.labels)
     return AnnotationWriter(page.document, comments).write(page.labels, probabilities)
 
 
 class AnnotationWriter:
-    """Writes a page repeatedly while its labels change. The rest of the file is prepared once."""
+    """Writes a page repeatedly while its labels change. Everything else in the file is prepared once."""
 
     def __init__(self, document: Document, comments: Mapping[int, Sequence[str]] | None = None) -> None:
         comments = comments or {}
@@ -88,13 +88,13 @@ class AnnotationWriter:
             f"{label or UNLABELLED}\t{'-' if probability is None else repr(probability)}\t{end}\n"
             for label, probability, end in zip(labels, probabilities, self._line_ends, strict=True)
         )
-        # Joined a few thousand at a time, because all rows as objects would take much memory.
+        # Join a few thousand rows at a time, because all rows as objects would take much memory.
         joined = iter(lambda: "".join(islice(rows, STRIDE)), "")
         return "".join([self._head, *joined, self._last_line])
 
 
 def _escape_edges(value: str) -> str:
-    """Escape a header value, including white space at its ends, which reading would strip."""
+    """Escape a header value. White space at its ends is escaped too, because it would be stripped on reading."""
     inner = value.strip()
     before, _, after = value.partition(inner) if inner else (value, "", "")
     edges = ("".join(f"&#{ord(char)};" for char in edge) for edge in (before, after))
@@ -103,7 +103,7 @@ def _escape_edges(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """An annotation file, finished or not."""
+    """The content of an annotation file, which may be unfinished."""
 
     document: Document
     labels: tuple[Label | None, ...]
@@ -120,16 +120,18 @@ class Annotation:
 
     @property
     def decisions(self) -> tuple[Label | None, ...]:
-        """The labels that a person chose. None for other blocks."""
+        """The labels that a person chose, and None for other blocks."""
         pairs = zip(self.labels, self.probabilities, strict=True)
         return tuple(label if probability is None else None for label, probability in pairs)
 
 
 def read_annotation(text: str, cuts: Cuts, name: str = "annotation", recut: bool = False) -> Annotation:
-    """Read an annotation file, finished or not. Every line is a block, even if `cuts` would cut the page differently.
+    """Read a finished or unfinished annotation file.
 
-    With `recut` the page is cut again according to `cuts`, and labels follow their text. Then every block must have a
-    label.
+    Every line is a block, even if `cuts` would cut the page differently.
+
+    With `recut`, the page is cut again according to `cuts`, and labels follow their text. In this case, every block
+    must have a label.
     """
     file = _parse(text, name)
     if recut:
@@ -147,7 +149,7 @@ def read_annotation(text: str, cuts: Cuts, name: str = "annotation", recut: bool
 def read_anno(text: str, cuts: Cuts, name: str = "annotation") -> CleanPage:
     """Read a page and its labels. If it was cut differently from `cuts`, labels follow their text."""
     annotation = _recut(_parse(text, name), cuts)
-    labels = tuple(label for label in annotation.labels if label is not None)  # true for all
+    labels = tuple(label for label in annotation.labels if label is not None)  # all blocks have labels here
     probabilities = tuple(value for value in annotation.probabilities if value is not None)
     roles = tuple(role for number in range(len(labels)) if (role := _role(annotation.comments.get(number + 1, ()))))
     return CleanPage(
@@ -271,7 +273,7 @@ def _parse_row(line: str, number: int, place: str) -> _Row:
 
 
 def _without_cuts(cuts: Cuts) -> Cuts:
-    """Return cuts that leave each row of a file whole, whatever tags it contains."""
+    """Return cuts that leave each row of a file whole, regardless of its tags."""
     return replace(cuts, every=False, block_level=frozenset())
 
 
@@ -319,7 +321,7 @@ def _feed(splitter: Splitter, row: _Row, place: str) -> None:
                 splitter.end()
             is_alt_text = tag == "img" and bool(attributes.get("alt", "").strip())
         if is_alt_text and number == len(tags):
-            continue  # the splitter takes the text of an image from the tag
+            continue  # the splitter reads the text of an image from its tag
         if "<" in text or ">" in text:
             raise AnnotationError(f"{place}: write '<' and '>' in text as &lt; and &gt;: {text[:60]!r}")
         if text:
@@ -330,7 +332,7 @@ def _recut(file: _File, cuts: Cuts) -> Annotation:
     """Cut a page according to `cuts`, and give its blocks the labels of their text.
 
     A new block gets the label of the old block at its start. Later new blocks in the same old block are continuations.
-    A label counts as a person's only if a person labelled all of the new block's text.
+    A label counts as given by a person only if a person labelled all of the new block's text.
     """
     unlabelled = [row.line for row in file.rows if row.label == UNLABELLED]
     if unlabelled:

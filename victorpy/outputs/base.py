@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Elements that some highlighters put around each line of code.
 _LINES = frozenset(["div", "li", "p", "tr"])
-# Links beside a heading that lead to the heading itself or to an editor, and from a note back to the text.
+# Matches classes of links from a heading to itself or to an editor, and from a note back to the text.
 _PERMALINK = re.compile(r"(?<!\S)(?:headerlink|hash-link|head(?:er|ing)-?anchor|anchor(?:js)?-link|permalink)\b")
 _BACK_SIGNS = ("↩", "↩\ufe0e", "↩\ufe0f", "⤴", "↑", "^")
 LINK_SIGNS = ("¶", "#", "§", "🔗", *_BACK_SIGNS)
@@ -33,7 +33,7 @@ MAGIC = "%victor-anno 1"
 """First line of an annotation file."""
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
-_PLAIN_PATH = re.compile(r"(?:/[\w%-][\w%.-]*)+/?(?:\?[\w%=&.-]+)?(?:#[\w%-]+)?", re.ASCII)  # without dot segments
+_PLAIN_PATH = re.compile(r"(?:/[\w%-][\w%.-]*)+/?(?:\?[\w%=&.-]+)?(?:#[\w%-]+)?", re.ASCII)  # no dot segments
 _PLAIN_ADDRESS = re.compile(r"https?://[\w.-]+(?:/[\w%.~+-]*)*(?:\?[\w%=&.+-]+)?(?:#[\w%-]+)?", re.ASCII)
 _SAFE_SCHEMES = frozenset(["http", "https", "mailto", "tel", "ftp"])
 
@@ -68,7 +68,7 @@ class CleanPage:
     metadata: Metadata | None = None
     """The page's metadata, if it was requested."""
     spans: tuple[Spans | None, ...] = ()
-    """Kept stretches of text, None for blocks that are whole. Empty if all blocks are whole."""
+    """Kept spans of blocks that are kept in part, and None for other blocks. Empty if there are none."""
     layout: Layout | None = field(default=None, compare=False)
     """The page's markup, if it was requested."""
     by_method: bool = field(default=False, compare=False)
@@ -76,7 +76,7 @@ class CleanPage:
     roles: tuple[Role, ...] = ()
     """The role of each block, if roles were requested."""
     without: frozenset[str] = frozenset()
-    """Parts that formats leave out: ``images``, ``links``, ``formatting``, ``captions``, ``notes``."""
+    """Parts that formats leave out, among ``images``, ``links``, ``formatting``, ``captions`` and ``notes``."""
     language: str = ""
     """Detected language of the kept text, if metadata was requested."""
     image_labels: tuple[Label, ...] = ()
@@ -84,7 +84,7 @@ class CleanPage:
 
     @classmethod
     def of(cls, document: Document, labelling: Labelling, **values: Any) -> CleanPage:
-        """Return a page with a labeller's result. `values` are further fields."""
+        """Return a page with a labeller's result. `values` sets further fields."""
         result = labelling.labels, labelling.probabilities, labelling.content, labelling.confidence
         return cls(document, *result, spans=labelling.spans, **values)
 
@@ -121,7 +121,7 @@ class CleanPage:
 
 
 Renderer = Callable[..., str]
-"""Writes a page. Further parameters, with defaults, are those of the format."""
+"""A function that writes a page. Its further parameters, with defaults, are the parameters of the format."""
 AnyRenderer = TypeVar("AnyRenderer", bound=Renderer)
 
 
@@ -139,11 +139,11 @@ class Output:
     joins: bool = False
     """Whether one file may contain several pages."""
     is_titled: bool = False
-    """Whether the name of each page is written above it if there are several."""
+    """Whether the name of each page is written above it in a file with several pages."""
     around: tuple[str, str] = ("", "")
     """Text at the start and at the end of a file with several pages."""
     together: tuple[str, ...] = ()
-    """Names of the formats that are written together, if there are several."""
+    """Names of the formats, if several are written together."""
     wants_metadata: bool = False
     """Whether the format writes page metadata."""
     header: str = ""
@@ -155,21 +155,23 @@ class Output:
     configure: Callable[[Sequence[str]], Output] | None = None
     """Returns the format with other parameters, each given as ``NAME=VALUE``. None if `render` takes them."""
     changes: Mapping[str, Any] = field(default_factory=dict)
-    """Fields that change if a parameter of `render` is switched on."""
+    """Changes of fields for each parameter of `render` that is switched on."""
     wants_layout: bool = False
     """Whether the format needs the page's markup."""
     check: Callable[[], None] | None = None
     """Raises an error if a required package is not installed."""
     wants_facts: bool = False
-    """Whether the format writes some metadata, unless the user leaves it out."""
+    """Whether the format writes some metadata by default."""
+    writes_roles: bool = False
+    """Whether the format writes the roles of blocks, if they were requested."""
 
     @property
     def omits_empty(self) -> bool:
-        """Whether a file with several pages leaves out those from which nothing was kept. Rows are never left out."""
+        """Whether a file with several pages leaves out pages without content. Rows are never left out."""
         return self.joins and self.suffix not in {".csv", ".jsonl"}
 
     def alone(self, page: CleanPage) -> str:
-        """Return the content of a file with this page only."""
+        """Return the content of a file that contains only this page."""
         return self.header + self.render(page)
 
 
@@ -179,7 +181,7 @@ OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs", "victo
 def find_output(format: str) -> Output:
     """Find a format by name, with optional parameters: ``docview(keywords=5)``.
 
-    Several formats, such as ``text,markdown``, are one format with a column for each of them.
+    Several names, such as ``text,markdown``, give one format with a column for each.
     """
     found = [_find_one(*named) for named in split_names(format, "format")]
     names = [output.name for output in found]
@@ -189,7 +191,7 @@ def find_output(format: str) -> Output:
         return found[0]
 
     def tabulate(page: CleanPage) -> tuple[str, dict[str, Any]]:
-        """Return the first format as text, and the others as columns."""
+        """Return the first format as text, and all other formats as columns."""
         first, *others = [output.render(page) for output in found]
         return first, dict(zip(names[1:], others, strict=True))
 
@@ -211,11 +213,12 @@ def find_output(format: str) -> Output:
         wants_metadata=any(output.wants_metadata for output in found),
         wants_layout=any(output.wants_layout for output in found),
         wants_facts=True,
+        writes_roles=any(output.writes_roles for output in found),
     )
 
 
 def json_items(items: Iterable[Any]) -> Iterator[str]:
-    """Yield pieces of a JSON list without its brackets. All items as objects would take much memory on large pages."""
+    """Yield pieces of a JSON list without its brackets. On large pages, all items as objects would take much memory."""
     rest, separator = iter(items), ""
     while some := [*islice(rest, STRIDE)]:
         yield separator + json.dumps(some, ensure_ascii=False)[1:-1]
@@ -230,7 +233,7 @@ def _find_one(name: str, settings: Sequence[str]) -> Output:
         return output
     if output.configure is not None:
         return output.configure(settings)
-    render_page = partial(output.render, None)  # only the parameters are left
+    render_page = partial(output.render, None)  # only the parameters of the format are left
     if not inspect.signature(render_page).parameters:
         raise ConfigError(f"the format {name!r} has no parameters; remove {', '.join(settings)}")
     chosen = parse_settings(name, render_page, settings)
@@ -260,7 +263,7 @@ class Segment(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The segment's text, its blocks joined as on the page."""
+        """The segment's text. Its blocks are joined as on the page."""
         text = self.blocks[0].text
         if len(self.blocks) == 1:
             return text
@@ -275,13 +278,13 @@ class Segment(NamedTuple):
 
     @property
     def heading_level(self) -> int:
-        """Level of the heading element around the segment, 2 if there is none."""
+        """Level of the heading element around the segment, or 2 if there is none."""
         headings = [tag for tag in self.blocks[0].containers if tag in HEADINGS]
         return int(headings[-1][1]) if headings else 2
 
 
 def joint(previous: Block, block: Block) -> str:
-    """Return the text between two blocks of one segment: line breaks in ``<pre>``, else a space or nothing."""
+    """Return the text between two blocks of a segment: line breaks in ``<pre>``, or else a space or nothing."""
     breaks = block.distance.count("br") or (not _LINES.isdisjoint(block.distance))
     if breaks and previous.preformatted and block.preformatted:
         return "\n" * breaks
@@ -294,9 +297,9 @@ def segments(page: CleanPage) -> list[Segment]:
 
 
 class KeptBlocks:
-    """The kept blocks of a page, or those with the given numbers, with their labels.
+    """The kept blocks of a page, or its blocks with the given numbers, with their labels.
 
-    A block that is kept in part has only its kept text. Blocks are created whenever they are used.
+    If a block is kept in part, only its kept text is included. Blocks are created each time they are used.
     """
 
     def __init__(self, page: CleanPage, numbers: Sequence[int] | None = None) -> None:
@@ -309,12 +312,12 @@ class KeptBlocks:
         return self.stretch(0, len(self.numbers))
 
     def stretch(self, first: int, stop: int) -> Iterator[LabelledBlock]:
-        """Yield the kept blocks from the one at a position to before the one at another position."""
-        for start in range(first, stop, STRIDE):
-            yield from self._make(start, min(start + STRIDE, stop))
+        """Yield the kept blocks at the positions from `first` up to, but not including, `stop`."""
+        for numbers in self.page.document.stretches(self.numbers[first:stop]):
+            yield from self._make(numbers)
 
-    def _make(self, first: int, stop: int) -> list[LabelledBlock]:
-        page, numbers = self.page, self.numbers[first:stop]
+    def _make(self, numbers: Sequence[int]) -> list[LabelledBlock]:
+        page = self.page
         blocks: Sequence[Block] = page.document.select(numbers)
         if page.spans:
             pairs = zip(blocks, [page.spans[number] for number in numbers], strict=True)
@@ -329,9 +332,10 @@ class KeptBlocks:
 
 
 def _without_link_signs(block: Block, document: Document) -> Block:
-    """Remove links to a heading or a paragraph itself, to an editor, and from a note back to the text.
+    """Remove links from a heading or paragraph to itself or to an editor, and from a note back to the text.
 
-    A block that is only a link to an editor or a sign of a heading becomes empty; others keep at least one link.
+    A block that consists only of such a link to an editor or such a sign becomes empty. Other blocks keep at least one
+    link.
     """
     is_heading = not HEADINGS.isdisjoint(block.containers)
     text = block.text
@@ -363,7 +367,7 @@ def _without_link_signs(block: Block, document: Document) -> Block:
 
 
 def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:
-    """Join each continuation to the previous block, and the lines of a ``<pre>`` whatever their labels.
+    """Join each continuation to the previous block. Lines of a ``<pre>`` are joined regardless of their labels.
 
     A continuation without a previous block becomes a paragraph.
     """
@@ -374,7 +378,7 @@ def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:
     is_preformatted = False
     for block, label in kept:
         continues = label is continuation
-        if block.containers is not containers:  # siblings share them, and there may be hundreds
+        if block.containers is not containers:  # siblings share this tuple, and there may be hundreds
             containers = block.containers
             is_preformatted = "pre" in containers
         is_line = is_preformatted and "pre" not in block.distance
@@ -391,28 +395,28 @@ def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:
 def blocks_of(document: Document, elements: Iterable[int]) -> Iterator[Block]:
     """Yield the blocks with text in any of the elements, in order."""
     first, stop = document.elements.first_block, document.elements.stop_block
-    count = len(document.texts)  # the annotation tool writes pages that end before some of their elements
+    count = len(document.texts)  # the annotation tool writes the beginning of a page, with all elements
     numbers: list[int] = []
     for element in sorted(elements):
         begin = max(first[element] - 1, 0)  # the element may begin inside a block
         numbers += range(max(begin, numbers[-1] + 1) if numbers else begin, min(stop[element], count))
-    for start in range(0, len(numbers), STRIDE):
-        yield from document.select(numbers[start : start + STRIDE])
+    for stretch in document.stretches(numbers):
+        yield from document.select(stretch)
 
 
 def facts(page: CleanPage, names: Iterable[str]) -> dict[str, str]:
     """Return facts about a page: fields of its metadata, or title and address if metadata was not requested.
 
-    The address is the one that the user gave, else the one that the page states. The language is the detected one.
+    The address is the one that the user gave, or else the one that the page states. The language is detected.
     """
     about = page.metadata or Metadata(title=page.document.title)
-    declared = "" if page.by_method else about.language  # a method's page has no language if none fits its text
+    declared = "" if page.by_method else about.language  # not used if a method cleaned the page
     known = {"url": page.document.url or about.url, "language": page.language or declared}
     return {name: known.get(name, getattr(about, name)) for name in names}
 
 
 def page_fields(page: CleanPage, texts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts about a page around its texts, as fields of a JSON object."""
+    """Return the facts about a page as fields of a JSON object."""
     names = ("url", "title", *(("author", "date", "site_name", "language") if page.metadata else ()))
     return {**facts(page, names), "source": page.document.source, **texts, "confidence": page.confidence}
 

@@ -1,4 +1,4 @@
-"""Boxes with notes and warnings, by the classes that generators of pages give them."""
+"""Boxes with notes and warnings, recognised by the classes that site generators use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BOX_HINTS = (
     *("note", "tip", "important", "warning", "caution"),
 )
 """The class of every box contains one of these."""
-_ALWAYS = re.compile(r"(?<!\S)(?:admonition|callout|kg-callout-card)(?!\S)")  # even without a type
+_ALWAYS = re.compile(r"(?<!\S)(?:admonition|callout|kg-callout-card)(?!\S)")  # these are boxes even without a type
 _TITLE = re.compile(
     r"(?<!\S)(?:(?:admonition-|markdown-alert-|callout-|custom-block-)?title|admonitionHeading\w*)(?!\S)"
 )

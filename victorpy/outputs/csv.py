@@ -11,14 +11,14 @@ from victorpy.errors import visible
 from victorpy.outputs.base import CleanPage, facts, output
 from victorpy.outputs.text import render_text
 
-_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")  # spreadsheets accept wide signs too
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")  # spreadsheets also accept full-width signs
 _FACTS = ("url", "title", "author", "date", "language", "site_name")
 
 
 def csv_row(cells: Sequence[str]) -> str:
     """Write cells as in RFC 4180, but with Unix line ends.
 
-    Spreadsheet programs run a cell that begins with one of =+-@ as a formula, so such a cell begins with an apostrophe.
+    Spreadsheet programs treat a cell that begins with one of =+-@ as a formula, so an apostrophe is put before it.
 
     >>> csv_row(["tea", "=1+1"])
     "tea,'=1+1\\n"

@@ -76,7 +76,7 @@ class MarkupWriter:
     def _move(self, lines: list[str], previous: Places, places: Places) -> None:
         """Close the quotations, items and notes of the previous part, and open those of the next part."""
         shared = count_shared(previous, places)
-        sibling = None  # the previous item of the same list
+        sibling = None  # the previous item of the list
         if shared < min(len(previous), len(places)):
             old, new = previous[shared], places[shared]
             if old.is_item and new.is_item and old.list == new.list:
@@ -143,7 +143,7 @@ class MarkupWriter:
     def table(self, table: Table) -> list[str]:
         """Write a table."""
         rows = [f"<tr>{''.join(map(self._cell, row))}</tr>" for row in table.rows]
-        height = max((cell.height for cell in table.rows[0]), default=1)  # a cell cannot span rows beyond <thead>
+        height = max((cell.height for cell in table.rows[0]), default=1)  # a header cell cannot extend beyond <thead>
         if table.has_header and all(cell.is_heading for row in table.rows[1:height] for cell in row):
             rows[:height] = ["<thead>", *rows[:height], "</thead>"]
         return ["<table>", *rows, "</table>"]
@@ -195,7 +195,7 @@ class MarkupWriter:
                 text = self.picture(run.image) if run.image else html.escape(run.text, quote=False)
                 if run.note:
                     text = self.reference(text, run.note)
-                for style in sorted(run.styles, key=lambda style: (style != "code", style)):  # code is innermost
+                for style in sorted(run.styles, key=lambda style: (style != "code", style)):  # code comes last
                     name = self.styles[style]
                     text = f"<{name}>{text}</{name.partition(' ')[0]}>"
                 texts.append(text)

@@ -14,7 +14,8 @@ from victorpy.document import Document, Elements, Label
 from victorpy.outputs.base import Segment, safe_link
 from victorpy.outputs.tables import without_controls
 
-# Where scripts that load images late keep the address. A set of addresses has the largest image.
+# Attributes in which lazy loading stores the address. Sets of addresses come first, because they contain the largest
+# image.
 _SETS = ("data-lazy-srcset", "data-srcset", "srcset")
 _ADDRESSES = ("data-lazy-src", "data-src", "data-original", "src")
 _CANDIDATE = re.compile(r"(?<![^\s,])(?P<address>[^\s,]\S*(?<!,))(?:\s+(?P<size>[0-9.]{1,9})[wx])?\s*(?:,|$)")
@@ -23,20 +24,20 @@ _DECORATION = re.compile(
     r"|tracking|user_o(?:n|ff)line)(?:[^a-z]|$)|/buttons?/"
     r"|/(?:print|e-?mail|share|close|menu|search|arrow|prev|next)(?:[-_]?(?:button|btn|\d{1,3}))?\.(?:png|gif|svg|webp)$"
 )
-_ICON = re.compile(r"(?:\w+[ -]){0,2}icon", re.IGNORECASE)  # an alternative text
+_ICON = re.compile(r"(?:\w+[ -]){0,2}icon", re.IGNORECASE)  # alternative text of an icon
 _SIZE = re.compile(r"\s*([0-9]{1,6})(?:px)?\s*")
 _MIN_SIDE = 48
-_MAX_LINE = 10  # pixels of the shorter side of a line or a spacer
+_MAX_LINE = 10  # maximum pixels of the shorter side of a line or a spacer
 _MAX_DROPPED_WORDS = 12
 _MAX_LEVELS = 4
 _MAX_ADDRESS = 2_000
 _CAPTION = re.compile(r"(?<!\S)(?:wp-caption-text|thumbcaption|image-caption|gallery-caption|caption)(?!\S)")
 _MAX_FIGURE = 60  # elements
-_SHORT_NAME = 5  # characters of a file name, such as a.png
+_SHORT_NAME = 5  # maximum characters of a meaningless file name, such as a.png
 
 
 class Image(NamedTuple):
-    """An image, or a video or sound, which formats write as a link."""
+    """An image, or a video or sound, which is written as a link."""
 
     element: int
     address: str
@@ -49,7 +50,7 @@ class Image(NamedTuple):
 
     @property
     def label(self) -> Label:
-        """Images count as paragraphs in code that expects segments."""
+        """Label of an image in code that expects segments: a paragraph."""
         return Label.PARAGRAPH
 
 
@@ -57,7 +58,7 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
     """Return the images of a page's content, each with the number of blocks before it.
 
     An image belongs to the content if its caption or ``alt`` text is kept, or if it is between kept blocks with hardly
-    any dropped text beside it.
+    any dropped text in between.
     """
     if not document.has_tag("img"):
         return []
@@ -72,14 +73,14 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
     caption_words: Counter[int] = Counter()
     for caption, image_element in find_captions(images, document).items():
         range_of_blocks = elements.first_block[caption], elements.stop_block[caption]
-        first, stop = (min(number, len(document.texts)) for number in range_of_blocks)  # of the beginning of a page
+        first, stop = (min(number, len(document.texts)) for number in range_of_blocks)  # the page may be cut off
         caption_words[image_element] += words_before[stop] - words_before[first]
     found: list[tuple[int, Image]] = []
     addresses = set()
     for number in images:
         place = elements.first_block[number]
         if place > len(labels):
-            break  # the annotation tool renders the beginning of a page, with all its elements
+            break  # the annotation tool renders the beginning of a page, with all elements
         has_kept_alt = number in with_alt and place < len(labels) and labels[place].is_content
         if not has_kept_alt and not _belongs(number, place, kept_texts, words_before, caption_words[number], document):
             continue
@@ -91,7 +92,7 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
 
 
 def find_captions(images: Sequence[int], document: Document) -> dict[int, int]:
-    """Return the image that each caption element belongs to: the last one before it in the same figure."""
+    """Return the image for each caption element: the last image before it in the same figure."""
     captions: dict[int, int] = {}
     elements = document.elements
     has_figures = document.has_tag("figcaption")
@@ -117,7 +118,7 @@ def _belongs(
         return False
     if before >= 0 and after >= 0:
         belongs = words_before[after] - words_before[before] <= _MAX_DROPPED_WORDS + caption
-    else:  # the first or last image of the content has kept text near it in the tree
+    else:  # the first or last image of the content must be near kept text in the tree
         first, last = (before, place) if before >= 0 else (place, after)
         belongs = words_before[last] == words_before[first] and _is_near(element, max(before, after), elements)
     if not belongs and document.has_tag("figure"):
@@ -128,7 +129,7 @@ def _belongs(
     if table >= 0:
         first, stop = elements.first_block[table], min(elements.stop_block[table], len(words_before) - 1)
         has_kept = bisect_left(kept_texts, stop) > bisect_left(kept_texts, first)
-        return has_kept or words_before[stop] == words_before[first]  # else the table was dropped with its text
+        return has_kept or words_before[stop] == words_before[first]  # otherwise the table was dropped with its text
     return belongs
 
 
@@ -144,7 +145,7 @@ def _is_near(element: int, block: int, elements: Elements) -> bool:
 
 
 def _image(element: int, document: Document) -> Image | None:
-    """Return an image with its best address, or None if it has none or is a decoration."""
+    """Return an image with its best address. Return None if it has no address or is a decoration."""
     elements = document.elements
     attributes = document.attributes_of(element)
     address = max_address(attributes)
@@ -162,7 +163,7 @@ def _image(element: int, document: Document) -> Image | None:
     href = document.attributes_of(link).get("href", "")
     name = unquote(href).rpartition("/")[2].rpartition(":")[2]
     if len(name) > _SHORT_NAME and name in unquote(address):
-        href = ""  # it leads to the same image or to the page about it
+        href = ""  # the link leads to the same image or to the page about it
     is_embedded = "data-embed" in attributes
     text = attributes.get("title") if is_embedded else attributes.get("alt")
     alt = " ".join(without_controls(text or "").split())

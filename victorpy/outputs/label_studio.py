@@ -1,6 +1,6 @@
 """Tasks of Label Studio: every block is a paragraph, and labels are ranges of paragraphs, given by XPath.
 
-A range is written with 200 characters, so on large pages neighbours with the same label share one.
+A range takes 200 characters, so on large pages neighbouring blocks with the same label share a range.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def render_label_studio(page: CleanPage) -> str:
 
 
 def _stretches(labels: Sequence[Label]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last block of each range: single blocks, or on large pages those with the same label."""
+    """Yield the first and last block of each range: single blocks, or on large pages neighbours with the same label."""
     together = labels if len(labels) > _LARGE else range(len(labels))
     for _, group in groupby(range(len(labels)), together.__getitem__):
         numbers = [*group]
@@ -54,15 +54,16 @@ def _stretches(labels: Sequence[Label]) -> Iterator[tuple[int, int]]:
 
 
 def _range(first: int, last: int, text: str, label: Label) -> dict[str, Any]:
-    length = len(text.encode("utf-16-le", "surrogatepass")) // 2  # browsers count in this way
+    length = len(text.encode("utf-16-le", "surrogatepass")) // 2  # browsers count UTF-16 code units
     places = {"start": f"/p[{first}]/text()[1]", "end": f"/p[{last}]/text()[1]"}
     return {**places, "startOffset": 0, "endOffset": length, "hypertextlabels": [str(label)]}
 
 
 def read_tasks(text: str, cuts: Cuts, name: str) -> Iterator[str]:
-    """Yield the content of an annotation file for each task of an export. A block belongs to a range if a part does.
+    """Yield the content of an annotation file for each task of an export.
 
-    The last annotation of a task counts. Blocks outside its ranges are noise. Raises AnnotationError.
+    The last annotation of a task is used. A block gets the label of a range that contains any part of it, and is noise
+    otherwise. Raises AnnotationError.
     """
     try:
         tasks = json.loads(text)
@@ -91,7 +92,7 @@ def _apply(result: Mapping[str, Any], labels: list[Label], place: str) -> None:
                 where = f"from {start[:60]!r} to {end[:60]!r}"
                 raise AnnotationError(f"{place}: {label!r} {where} is not a label of paragraphs")
             first, last = (int(numbers[0]) for numbers in paragraphs)
-            for number in range(max(first, 1), min(last, len(labels)) + 1):
-                labels[number - 1] = Label(label)
+            before, last = max(first - 1, 0), min(last, len(labels))
+            labels[before:last] = [Label(label)] * (last - before)
         case _:  # relations, choices and other results that do not label text
             pass

@@ -1,9 +1,9 @@
 """The page format: a page in its original layout, without its noise (DocView's topic content page, section 4.2).
 
 Pages are untrusted. Only known tags and attributes are written, all texts and values are escaped, and addresses and
-style sheets are filtered, so the result has no active content. No element is written whose content browsers parse by
-other rules (svg, math, noscript, template, textarea), so parsing the result again gives the same elements. As a second
-defence, the result has a content security policy that allows pictures, fonts and style sheets only.
+style sheets are filtered, so the result has no active content. Elements whose content browsers parse by special rules
+(svg, math, noscript, template, textarea) are not written, so parsing the result again gives the same elements. As a
+second defence, the result has a content security policy that allows pictures, fonts and style sheets only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TAGS = frozenset(
     "tfoot th thead time tr tt u ul var wbr".split()
 )
 _BLOCKS = frozenset(["html", "body", "form", "fieldset", "legend", "noscript", "object", "dialog", "search", "label"])
-"""Tags that are written as a div. All other unknown tags are written as a span."""
+"""Tags that are replaced with a div. All other unknown tags are replaced with a span."""
 _VALUES = frozenset(
     "abbr align alt bgcolor border cellpadding cellspacing class clear color colspan compact datetime dir face frame "
     "headers height hspace id lang noshade nowrap reversed role rowspan rules scope size span start title type valign "
@@ -53,9 +53,9 @@ _POLICY = (
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _ESCAPED_LETTER = re.compile(r"\\(?:0{0,4}([4-7][0-9a-fA-F])(?![0-9a-fA-F])\s?|([g-zG-Z]))")
 _AT_RULE = re.compile(r"@(?:import|charset|namespace)[^;{}]*;?", re.IGNORECASE)
-# Consumes what it has read even if the address never ends, so that no text is read twice.
+# Uses possessive quantifiers, so that no text is read twice even if the address never ends.
 _URL = re.compile(r"url\(\s*+(?:\"([^\"\n]*+)(?:\"|())|'([^'\n]*+)(?:'|())|([^)\"'\n]*+))\s*+(?:\)|())", re.IGNORECASE)
-_LONGEST_URL = 9_999  # characters; longer ones are embedded files
+_LONGEST_URL = 9_999  # maximum length; longer addresses are embedded files
 _ACTIVE = re.compile(r"expression\s*\(|(?:java|vb)script\s*:|behaviou?r\s*:|-moz-binding\s*:", re.IGNORECASE)
 
 
@@ -75,14 +75,17 @@ class Layout(NamedTuple):
 
 
 class Events:
-    """The tags, texts and white space of a page in document order, as columns, which take less memory than objects."""
+    """The tags, texts and white space of a page in document order.
+
+    Stored as columns, which take less memory than objects.
+    """
 
     def __init__(self) -> None:
         self.markup: list[str] = []
         self.tags: list[str] = []
-        """The name of each opening or closing tag, the latter with a slash; empty for text."""
+        """The name of each opening tag, and of each closing tag with a slash. Empty for text."""
         self.texts = array("i")
-        """The number of each text among the pieces of the page's blocks, or -1."""
+        """The number of the piece that each text is, or -1."""
 
     def add(self, markup: str, tag: str = "", text: int = -1) -> None:
         """Add a tag, a text or white space. Equal tags share their strings."""
@@ -91,7 +94,7 @@ class Events:
         self.texts.append(text)
 
     def stops(self) -> array[int]:
-        """Return the number of the closing tag of each opening tag, and of all else its own number."""
+        """Return, for each opening tag, the number of its closing tag, and for everything else its own number."""
         stops = array("i", range(len(self.tags)))
         opened: list[int] = []
         for number, tag in enumerate(self.tags):
@@ -103,12 +106,12 @@ class Events:
 
 
 class LayoutReader:
-    """Reads the layout of a page in two steps: the head before the page is pruned, the rest afterwards."""
+    """Reads the layout of a page in two steps: the head before the page is pruned, and everything else afterwards."""
 
     def __init__(self, tree: Tree, url: str) -> None:
         self._base = url or tree.url
         self._doctype = "<!DOCTYPE html>"
-        if tree.root is not None:  # without a document type, libxml2 assumes HTML 4, which browsers treat the same way
+        if tree.root is not None:  # without a document type, libxml2 assumes HTML 4, as browsers do
             names = tree.root.getroottree().docinfo
             public, system = names.public_id or "", names.system_url or ""  # type: ignore[attr-defined]
             if public and _DOCTYPE.fullmatch(public + system):
@@ -127,10 +130,10 @@ class LayoutReader:
 
     def read(self, tree: Tree, cuts: Cuts) -> Layout:
         """Read the pruned page. Its texts are numbered as the pieces of the Document that `split` returns."""
-        splitter = Splitter(cuts)  # counts the texts
+        splitter = Splitter(cuts, only_counts=True)
         events = Events()
         frames: dict[str, str] = {}  # attributes of html and body
-        around: list[tuple[etree._Element, str]] = []  # open elements, each with the tag that is written for it
+        around: list[tuple[etree._Element, str]] = []  # open elements, each with the tag that replaces it
         open_pre = 0
 
         def add_text(text: str) -> None:
@@ -189,7 +192,7 @@ class LayoutReader:
         if node.tag == "a":
             href = (node.get("href") or "").strip()
             values["href"] = href if href.startswith("#") else safe_link(href, base)
-            values["id"] = node.get("id") or node.get("name") or ""  # targets of links within the page
+            values["id"] = node.get("id") or node.get("name") or ""  # keep targets of links within the page
         elif node.tag == "img":
             first_of_set = (node.get("srcset") or "").strip().partition(" ")[0]
             sources = [*(node.get(name) or "" for name in _LAZY_SOURCES), node.get("src") or "", first_of_set]
@@ -234,7 +237,7 @@ def safe_css(css: str, base: str = "") -> str:
         return letter if letter.isalpha() else match[0]
 
     css = _ESCAPED_LETTER.sub(unescaped, css)
-    css = _AT_RULE.sub(" ", _COMMENT.sub("", css))  # without the space, two halves could become a new import
+    css = _AT_RULE.sub(" ", _COMMENT.sub("", css))  # the space prevents that two halves form a new import
     css = _ACTIVE.sub("removed ", _URL.sub(absolute, css))
     return without_controls(css, "\n").replace("<", "\\3c ")
 
@@ -257,7 +260,7 @@ def render_page(page: CleanPage) -> str:
 
 
 def _kept_texts(page: CleanPage) -> list[bool | str]:
-    """Return whether each piece of the page's blocks is kept, or the text of a piece that is kept in part."""
+    """Return, for each piece, whether it is kept, or its kept text if it is kept in part."""
     kept: list[bool | str] = []
     all_spans = page.spans or (None,) * len(page.labels)
     for block, label, spans in zip(page.document.each_block(), page.labels, all_spans, strict=True):
@@ -274,8 +277,9 @@ def _kept_texts(page: CleanPage) -> list[bool | str]:
 def _kept_markup(events: Events, kept: list[bool | str]) -> Iterator[str]:
     """Yield the markup of the elements that contain kept text, and the text.
 
-    Cells of kept rows stay without their text, so that columns keep their places. Elements without text, such as
-    pictures and rules, stay between kept texts and inside the parts of the element that contains all kept text.
+    Dropped cells of kept rows become empty, so that columns keep their positions. Elements without text, such as
+    pictures and rules, stay if they are between kept texts, or inside a child with kept text of the element that
+    contains all kept text.
     """
     markup, tags, texts, stops = events.markup, events.tags, events.texts, events.stops()
     kept_before = array("i", accumulate((text >= 0 and bool(kept[text]) for text in texts), initial=0))

@@ -17,33 +17,33 @@ from victorpy.outputs.images import Image
 from victorpy.outputs.structure import Place, Places, Run, Structure, count_shared
 from victorpy.outputs.tables import Cell, Table
 
-# Characters with a meaning anywhere in a line, such as an underscore at the edge of a word, or a tilde that may end
-# GitHub's strikethrough. Every alternative starts with a literal character, which makes the search fast.
+# Matches characters with a meaning anywhere in a line, such as an underscore at the edge of a word, or a tilde that may
+# end GitHub's strikethrough. Every alternative starts with a literal character, which makes the search fast.
 _SPECIAL = re.compile(r"\\|`|\*|\[|\]|<|&(?=#?\w+;)|_(?:(?![^\W_])|(?<![^\W_]_))|~(?:(?=~)|(?<=\w~)|(?<=\S~)(?!\w))")
 _UNESCAPED_PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
-# Line starts that mean a heading, quotation, list item, rule or table, or that underline the previous line.
+# Matches the start of a heading, quotation, list item, rule or table, or of the underline of a heading.
 _LINE_START = re.compile(
     r"^(\d*)(?=#{1,6}(\s|$)|>|[-+](\s|$)|(-\s*){2,}$|=+$|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
 )
-# TeX between dollar signs or \\( and \\). A dollar sign before a space or a digit does not end a formula: $5 or $10.
-# No formula contains the start of another one, so that the time is linear where none ends.
+# Matches TeX between dollar signs or \\( and \\). A dollar sign before a space or a digit does not end a formula: $5 or
+# $10. A formula cannot contain the start of another one, so that the time is linear if no formula ends.
 _FORMULA = re.compile(
     r"\$\$[^$`]++\$\$|\$(?![\s$])[^$`\n]*+(?<![\s\\])\$(?!\d)|(?<!\\)\\\((?:[^\\`\n]|\\[^()`\n])++\\\)"
     r"|(?<!\\)\\\[(?:[^\\`\n]|\\[^\[\]`\n])++\\\]"
 )
-_NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # YAML requires an escape
+_NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # characters that YAML requires to be escaped
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Start of a tag, a character reference or the address of a link. A space makes it harmless, and TeX ignores the space.
 _MARKUP_IN_FORMULA = re.compile(r"(<(?=[A-Za-z/!?])|&(?=#?\w+;)|\](?=\())")
 _BRACKET = re.compile(r"(?<!\\)((?:\\\\)*)([\[\]])")
 _QUOTE = "> "
 _MAX_ITEM_NUMBER = 999_999_999
-_HARD_BREAK = "  \n"  # all Markdown dialects support it, and unlike a backslash it adds no visible character
+_HARD_BREAK = "  \n"  # supported by all Markdown dialects, and invisible, unlike a backslash
 _DELIMITERS = {"bold": "**", "italic": "*"}
 _WRAPPED = {"sub": "<sub>{}</sub>", "sup": "<sup>{}</sup>", "strike": "~~{}~~"}  # innermost first
 _CODE = frozenset(["code"])
 _NO_STYLES: frozenset[str] = frozenset()
-_FACTS = ("title", "author", "date", "language", "url", "site_name", "description")  # of the front matter
+_FACTS = ("title", "author", "date", "language", "url", "site_name", "description")  # fields of the front matter
 
 _Markers = dict[Place, str]
 """The marker at the start of each quotation and list item."""
@@ -73,7 +73,7 @@ def render_markdown(page: CleanPage, front_matter: bool = False) -> str:
     markers: _Markers = {}
     for part, places in structure.outline():
         if any(place.kind == "quote" and place.mark for place in places) and structure.names_box(part):
-            continue  # the first line of the box is its type
+            continue  # the type is written as the first line of the box
         shared = count_shared(previous, places)
         if places:
             _add_markers(markers, previous, places, shared)
@@ -111,8 +111,8 @@ def render_markdown(page: CleanPage, front_matter: bool = False) -> str:
 def _add_markers(markers: _Markers, previous: Places, places: Places, shared: int) -> None:
     """Choose markers for the quotations and list items that start here.
 
-    Markdown renumbers the items of a list and joins neighbouring lists. An item that breaks the sequence therefore gets
-    the other delimiter (``3)`` after ``1.``), which starts a new list.
+    Markdown renumbers the items of a list and joins neighbouring lists. So an item that breaks the sequence gets the
+    other delimiter (``3)`` after ``1.``), which starts a new list.
     """
     sibling = previous[shared] if shared < len(previous) else None
     for place in places[shared:]:
@@ -141,7 +141,7 @@ def _is_valid(number: int | None) -> TypeGuard[int]:
 
 
 def _gap(previous: Places, places: Places, shared: int, markers: _Markers) -> str:
-    """Return the separator between two parts: a line break between list items, else a blank line."""
+    """Return the separator between two parts: a line break between list items, or else a blank line."""
     if not previous or not places:
         return "\n\n"
     if shared < len(places) and places[-1].kind == "note" and previous[-1].kind == "note":
@@ -150,8 +150,8 @@ def _gap(previous: Places, places: Places, shared: int, markers: _Markers) -> st
         *around, item = places
         if any(place.is_item and place.list == item.list for place in previous):
             return "\n"
-        # Without a blank line, a bullet list can follow anything except a numbered list. A numbered list can only
-        # follow the item around it, and only if it starts at 1.
+        # Without a blank line before it, a bullet list may follow anything except a numbered list. A numbered list may
+        # only follow the item that contains it, and only if it starts at 1.
         if item.number is None:
             may_follow = shared == len(previous) or previous[shared].number is None
         else:
@@ -183,7 +183,7 @@ def _picture(image: Image) -> str:
 def _inline(segment: Segment, structure: Structure) -> str:
     segment_runs = structure.runs(segment)
     if segment.label is Label.HEADER and all("bold" in run.styles or run.text.isspace() for run in segment_runs):
-        segment_runs = [run._replace(styles=run.styles - {"bold"}) for run in segment_runs]  # headings are bold anyway
+        segment_runs = [run._replace(styles=run.styles - {"bold"}) for run in segment_runs]  # headings are always bold
     written = _write_runs(segment_runs).strip()
     if written[:1].isalpha() and "\n" not in written:
         return written  # most segments
@@ -220,7 +220,7 @@ def _write_runs(segment_runs: Sequence[Run]) -> str:
         if len(group) == 1 and ("code" in first.styles or first.styles.isdisjoint(_DELIMITERS)):
             text = _write_span(_Span(*first[:2]))
         else:
-            # Markdown cannot emphasise code. Adjacent code is joined, since its delimiters would mix.
+            # Markdown cannot emphasise code. Adjacent code is joined, since otherwise delimiters would mix.
             plain = [_Span(run.text, _CODE if "code" in run.styles else run.styles) for run in group]
             joined = groupby(plain, attrgetter("styles"))
             spans = [_Span("".join(span.text for span in alike), styles) for styles, alike in joined]
@@ -236,7 +236,7 @@ def _write_runs(segment_runs: Sequence[Run]) -> str:
 def _link(text: str, href: str) -> str:
     """Write a link with its text, which is Markdown already."""
     if "$" in text:
-        text = _BRACKET.sub(r"\1\\\2", text)  # those of formulas; an unbalanced one would end the link
+        text = _BRACKET.sub(r"\1\\\2", text)  # brackets in formulas; an unbalanced one would end the link
     return _with_space_of(text, f"[{text.strip()}]({_address(href)})") if text.strip() else text
 
 
@@ -291,7 +291,7 @@ def _longest_backticks(text: str) -> int:
 
 
 def _emphasise(spans: Sequence[_Span]) -> str:
-    """Write spans with bold and italic delimiters. Before and after them is white space or punctuation.
+    """Write spans with bold and italic delimiters. They are preceded and followed by white space or punctuation.
 
     CommonMark does not recognise a start between a letter and punctuation, as in ``tea**(hot)**``, or an end between
     punctuation and a letter, as in ``**Note:**tea``. There, punctuation is moved out of the emphasis.
@@ -313,7 +313,7 @@ def _emphasise(spans: Sequence[_Span]) -> str:
 
 
 def _narrow(spans: Sequence[_Span], style: str) -> list[_Span]:
-    """Remove a style from edges where CommonMark would not recognise its delimiter: white space and punctuation."""
+    """Shrink a style at edges where CommonMark would not recognise its delimiter: white space and punctuation."""
     written = "".join("`" * len(span.text) if "code" in span.styles else span.text for span in spans)
     context = f" {written} "
     narrowed: list[_Span] = []
@@ -330,7 +330,7 @@ def _narrow(spans: Sequence[_Span], style: str) -> list[_Span]:
             first, _ = _strip(context, first, last, _is_edge)
         if _may_be_punctuation(context[last - 1]) and not _is_boundary(context[last]):
             start, stop = _strip(context, first, last, _is_edge)
-            last = stop if start < stop else first  # nothing but punctuation has no emphasis
+            last = stop if start < stop else first  # punctuation alone gets no emphasis
         for span in members:
             text, styles = span
             start = max(first - offset, 0)
@@ -346,7 +346,7 @@ def _narrow(spans: Sequence[_Span], style: str) -> list[_Span]:
 
 
 def _strip(text: str, first: int, last: int, is_edge: Callable[[str], bool]) -> tuple[int, int]:
-    """Return where a stretch of text begins and ends without the characters at its edges."""
+    """Return the start and end of a stretch of text without certain characters at its edges."""
     first = next((number for number in range(first, last) if not is_edge(text[number])), last)
     return first, next((number for number in range(last, first, -1) if not is_edge(text[number - 1])), first)
 
@@ -366,11 +366,11 @@ def _is_boundary(char: str) -> bool:
 
 
 def _write_delimiters(spans: Sequence[_Span]) -> str:
-    """Write spans with delimiters, the longer emphasis around the shorter.
+    """Write spans with delimiters. The longer emphasis is the outer one.
 
     Markdown cannot express some emphasis, which is dropped:
 
-    - Emphasis that starts where another one ends, since the delimiters would mix: ``**tea***hot*``.
+    - Emphasis that starts where another emphasis ends, since the delimiters would mix: ``**tea***hot*``.
     - Emphasis that starts inside a word while one of two that started together (``***tea``) is open. The rest of
       ``***`` would take its delimiter for an end, as in ``***tea** ho*t*``.
     """
@@ -383,11 +383,11 @@ def _write_delimiters(spans: Sequence[_Span]) -> str:
         kept = 0
         while kept < len(open_styles) and open_styles[kept] in wanted:
             kept += 1
-        ending, open_styles = open_styles[kept:], open_styles[:kept]  # inner styles end with the outer style
+        ending, open_styles = open_styles[kept:], open_styles[:kept]  # inner styles end together with the outer style
         starting = wanted.difference(open_styles)
         two_started_together = two_started_together and bool(open_styles)
         in_word = two_started_together and not spans[number - 1].text[-1].isspace()
-        dropped = starting if ending or in_word else dropped & starting  # until the style ends
+        dropped = starting if ending or in_word else dropped & starting  # ignore it until the style ends
         started = sorted(starting - dropped)
         if len(started) > 1:
             two_started_together = True
@@ -403,7 +403,7 @@ def _write_delimiters(spans: Sequence[_Span]) -> str:
 
 
 def _append(written: list[str], span: _Span) -> None:
-    """Write a span after others. If both are struck out, they share their delimiters."""
+    """Append a span. If the previous span is struck out too, both share their delimiters."""
     text = _write_span(span)
     if text.startswith("~~") and written and written[-1].endswith("~~"):
         written[-1] = written[-1].removesuffix("~~")
@@ -414,8 +414,8 @@ def _append(written: list[str], span: _Span) -> None:
 def _table(table: Table, structure: Structure) -> str:
     """Write a table in GitHub's syntax.
 
-    The header must be as wide as the widest row. If the table has no header on the page, the header is empty, because
-    most such tables list names and values from the first row on.
+    The header must be as wide as the widest row. If the table has no header on the page, the Markdown header is empty,
+    because most such tables consist of names and values.
     """
     rows = [[_cell(cell, structure) if cell else "" for cell in row] for row in table.grid]
     width = max(map(len, rows))

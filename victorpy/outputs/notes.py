@@ -1,4 +1,4 @@
-"""Footnotes: the elements that refer to a note, and those that contain it."""
+"""Footnotes: find the elements that refer to notes, and the elements that contain them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from urllib.parse import unquote, urljoin
 from victorpy.document import Document, Elements, Label
 from victorpy.outputs.base import blocks_of
 
-# Names of classes, ids, roles and relations around references and notes.
+# Matches names of classes, ids, roles and relations around references and notes.
 _NOTE_NAME = re.compile(
     r"(?:foot|end|side)[-_]?note|(?<![a-z])fn(?![a-z])|(?<![a-z])fnref|cite[-_](?:ref|note)|noteref", re.IGNORECASE
 )
 _BACK_NAME = re.compile(r"back[-_]?(?:link|ref)|footnote-back|reversefootnote", re.IGNORECASE)
-# Notes that are inside the paragraph, and the marks that some programs write beside them.
+# Match notes inside a paragraph, and the marks that some programs write beside them.
 _INLINE_NOTE = re.compile(
     r"(?<!\S)(?:ltx_note_content|sidenote|marginnote|footnote_tooltip|modern-footnotes-footnote__note)(?!\S)"
 )
@@ -24,7 +24,7 @@ _INLINE_MARK = re.compile(
     r"(?<!\S)(?:ltx_note_mark|ltx_tag_note|modern-footnotes-footnote|sidenote-number|footnote_plugin_tooltip_text)(?!\S)"
 )
 _MARK = re.compile(r"[\[(]?\s*(?:note\s*)?[\w*†‡§]{1,4}\s*[\])]?", re.IGNORECASE)
-_NUMBER = re.compile("[0-9]+$")  # at the end of an id
+_NUMBER = re.compile("[0-9]+$")  # the number at the end of an id
 _NOTE_TAGS = frozenset(["li", "p", "div", "aside", "dd", "section", "tr"])
 _MAX_LEVELS = 4
 _MAX_NOTE = 4_000
@@ -43,16 +43,16 @@ class Notes(NamedTuple):
     hidden: frozenset[int] = frozenset()
     """Elements that contain only a mark or a link back to the text."""
     inline: frozenset[int] = frozenset()
-    """Notes inside the paragraph that refers to them: both reference and definition."""
+    """Notes inside the paragraph that refers to them. Each is both reference and definition."""
     blocks: frozenset[int] = frozenset()
-    """Numbers of the blocks with the text of notes."""
+    """Numbers of the blocks that contain the text of notes."""
 
 
 NO_NOTES = Notes({}, {})
 
 
 def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> Notes:
-    """Find the notes whose reference is kept. They are labelled by the marks of the page.
+    """Find the notes whose reference is kept. Their labels are the marks on the page.
 
     Without `complete`, the text of a note must be kept too.
     """
@@ -93,7 +93,7 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
         if is_note and _MARK.fullmatch(mark):
             found[link] = note
     notes = sorted(set(found.values()))
-    sections = {note for note, inner in pairwise(notes) if inner < elements.stop[note]}  # they contain notes
+    sections = {note for note, inner in pairwise(notes) if inner < elements.stop[note]}  # sections are not notes
     found = {link: note for link, note in found.items() if note not in sections}
     if not found:
         return NO_NOTES
@@ -132,7 +132,7 @@ def _links_within(document: Document) -> Iterator[tuple[int, int]]:
     fragments: dict[int, str] = {}
     for href, numbers in document.elements_by("href").items():
         address, _, fragment = href.partition("#")
-        is_near = not address or (page and address.endswith(page_name or "/"))  # urljoin is slow
+        is_near = not address or (page and address.endswith(page_name or "/"))  # compare first, because urljoin is slow
         if fragment and is_near and (not address or urljoin(page, address) == page):
             fragments |= {number: fragment for number in numbers if tag[number] == "a"}
     if not fragments:
@@ -164,7 +164,7 @@ def _definition(link: int, target: int, elements: Elements) -> int:
 def _texts(
     document: Document, links: Collection[int], notes: Collection[int]
 ) -> tuple[dict[int, str], dict[int, str], dict[int, int]]:
-    """Return the texts of all elements inside notes, the text of each link, and the first block of each note and link.
+    """Return the text of each note and each link, and the first block of each.
 
     Notes with too much text have no block.
     """
@@ -202,8 +202,8 @@ def _hidden(
     elements = document.elements
     for note in notes:
         backs = []
-        gone_until = 0  # elements inside a link back
-        texts_before = [0]  # number of other texts before each element
+        gone_until = 0  # skip elements inside a link back
+        texts_before = [0]  # number of texts outside links back before each element
         for number in range(note, elements.stop[note]):
             if links.get(number, note) < note or _has_name(number, _BACK_NAME, document):
                 backs.append(number)

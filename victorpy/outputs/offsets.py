@@ -13,13 +13,13 @@ _MARKUP = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _WORD = re.compile(r"&(?:#\w{1,8}|\w{1,32});?|[^\s&]+|&")
-_MAX_SEARCHED = 50  # times the length of the text; a page with many texts that are not in its source takes no longer
+_MAX_SEARCHED = 50  # limit as a multiple of the text length, so that texts missing in the source do not take long
 
 
 def find_offsets(source: str, texts: Sequence[str | None]) -> list[tuple[int, int] | None]:
     """Return where each text begins and ends in a page's source.
 
-    The texts must be in the order of the page; None stands for a text that is not looked for. Texts that the parser has
+    The texts must be in the order of the page. Use None for a text that should be skipped. Texts that the parser has
     changed, such as formulas, are not found.
 
     >>> find_offsets("<p>Tea &amp; <b>milk</b>.", ["Tea & milk."])

@@ -1,7 +1,7 @@
-"""The structure of a cleaned page, from which HTML and Markdown are written.
+"""The structure of a cleaned page. Markdown, HTML, XML and TEI are written from it.
 
-Labels decide what is kept, and what is a heading, a paragraph or a list item. The markup decides the rest: quotations,
-lists, notes and images around the text, and styles and links inside it.
+Labels decide which blocks are kept, and whether they are headings, paragraphs or list items. The markup decides
+everything else: quotations, lists, notes and images around the text, and styles and links inside it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from victorpy.document import HEADINGS, STRIDE, Block, Document, Elements, Label, Piece
+from victorpy.document import HEADINGS, Block, Document, Elements, Label, Piece
 from victorpy.outputs.base import CleanPage, KeptBlocks, Segment, blocks_of, joint, safe_link
 from victorpy.outputs.boxes import box_type, is_title, names_type
 from victorpy.outputs.images import Image, find_captions, find_images
@@ -31,8 +31,8 @@ _COMMENT_AUTHOR = re.compile(r"(?<!\S)(?:comment-author|comment__author|author|f
 _MAX_COMMENT_HEAD = 40  # elements
 _MAX_AUTHOR = 80  # characters
 _START = re.compile("[+-]?[0-9]{1,9}")
-_MOST_KNOWN = 10_000  # elements whose surroundings are remembered
-_MAX_LINKS = 8  # nested links; browsers allow only one
+_MOST_KNOWN = 10_000  # maximum number of elements whose surroundings are cached
+_MAX_LINKS = 8  # maximum number of nested links; browsers allow only one
 _MAX_CAPTION = 1_000  # characters
 _MAX_DEPTH = 16  # deeper nesting would fill Markdown lines with indentation
 
@@ -46,7 +46,7 @@ _STYLES = {
     "a": "link",
 }
 
-# Class names for the language of a listing, as in the HTML standard, GitHub, SyntaxHighlighter and Sphinx.
+# Matches class names with the language of a listing, as in the HTML standard, GitHub, SyntaxHighlighter and Sphinx.
 _LANGUAGE = re.compile(
     r"(?<!\S)(?:(?:language|lang|gatsby-code|highlight-source)-|brush:\s*+|highlight-(?=\S+ notranslate)"
     r"|(?:hljs|sourceCode)\s++(?!language-|numberSource))"
@@ -56,8 +56,8 @@ _FIGURE_LANGUAGE = re.compile(r"highlight\s+(?P<name>\S+)")  # of Hexo
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language")
 _LANGUAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+#.-]{0,19}")
 _NO_LANGUAGES = frozenset(["default", "none", "plain", "plaintext", "text", "txt", "undefined", "unknown"])
-_ELEMENTS_ABOVE_LISTING = 2  # without those of the listing and of a table with line numbers
-_MAX_LISTING_STEPS = 32  # elements around the first line
+_ELEMENTS_ABOVE_LISTING = 2  # not counting the listing and a table with line numbers
+_MAX_LISTING_STEPS = 32  # maximum number of elements around the first line
 _LISTING_TAGS = frozenset(["td", "tr", "tbody", "table", "pre", "code"])
 
 
@@ -65,7 +65,7 @@ class Place(NamedTuple):
     """A quotation, a list item, a note or a reader's comment."""
 
     element: int
-    """Number of its element, below -1 for an item without an item element."""
+    """Number of its element. Below -1 for an item without an element."""
     kind: str
     """``quote``, ``item``, ``note`` or ``comment``."""
     list: int = -1
@@ -87,7 +87,7 @@ Places = tuple[Place, ...]
 
 
 class Run(NamedTuple):
-    """A stretch of text in one style. Its line breaks are line breaks of the page."""
+    """A stretch of text in one style. Its line breaks are those of the page."""
 
     text: str
     styles: frozenset[str]
@@ -105,7 +105,7 @@ PLAIN = Run("", frozenset(), "")
 _run: Callable[[Iterable[Any]], Run] = partial(tuple.__new__, Run)  # faster than calling the class
 
 _PlacesAround = tuple[tuple[int, ...], Places | None]
-"""The elements of places around an element, and the places themselves unless one of them is an item."""
+"""The elements of places around an element, and the places themselves, unless an item is among them."""
 _NO_PLACES: _PlacesAround = (), ()
 
 _Marks = frozenset[tuple[str, int]]
@@ -113,14 +113,14 @@ _Marks = frozenset[tuple[str, int]]
 
 
 class _Around(NamedTuple):
-    """What is around an element."""
+    """The surroundings of an element."""
 
     marks: _Marks
     """The links, and the outermost element of each style."""
     sample: Run
-    """A run without text that has these styles and the innermost link."""
+    """A run without text, with these styles and the innermost link."""
     reference: int
-    """The reference to a note, or -1."""
+    """The element of the reference to a note, or -1."""
     is_hidden: bool
 
 
@@ -129,7 +129,7 @@ class Structure:
     """A cleaned page with its parts in order."""
 
     page: CleanPage
-    """The page with the labels of everything that is written."""
+    """The page, with a label for every block that is written."""
     notes: Notes
     images: Mapping[int, Image]
     """The images of the content by their elements."""
@@ -137,10 +137,10 @@ class Structure:
 
     @classmethod
     def of(cls, page: CleanPage) -> Structure:
-        """Find the notes and images of a page.
+        """Build the structure of a page, with its notes and images.
 
-        Kept text brings its attachments with it, unless a person labelled the page: the text of a note with its
-        reference, and the caption with its image. The parts of large pages are created one after another.
+        Unless a person labelled the page, notes are added to kept references, and captions to kept images. The parts of
+        large pages are created one after another.
         """
         document = page.document
         without = page.without
@@ -165,7 +165,7 @@ class Structure:
         if images:
             found = _with_images(found, images, captions, document.elements)
         by_element = {image.element: image for _, image in images}
-        return cls(page, notes, by_element, found if len(page.labels) > STRIDE else tuple(found))
+        return cls(page, notes, by_element, found if document.is_large else tuple(found))
 
     @cached_property
     def document(self) -> Document:
@@ -183,7 +183,7 @@ class Structure:
         for part in self.parts if flow is None else flow:
             is_in_note = self.notes.blocks and isinstance(part, Segment) and part.blocks[0].index in self.notes.blocks
             if is_in_note and isinstance(part, Segment) and not any(run.text.strip() for run in self.runs(part)):
-                continue  # only the mark of the note
+                continue  # this is only the mark of the note
             if len(known) > _MOST_KNOWN:
                 known = {within: _NO_PLACES}
             open_places = self._places(part, open_places, last_items, known)
@@ -194,8 +194,8 @@ class Structure:
     ) -> Places:
         """Return the places of a part.
 
-        A part without an item label is in an item only if it continues an open item, such as a listing between two
-        steps. In an open numbered list a table or an inner list also starts an item, so that the numbering continues.
+        A part without an item label belongs to an item only if it continues an open item, such as a listing between two
+        steps. In an open numbered list, a table or an inner list also starts an item, so that the numbering continues.
         """
         is_item = part.label is Label.LIST
         elements = self.document.elements
@@ -204,11 +204,11 @@ class Structure:
         if element in self.notes.inline:
             return (Place(element, "note", mark=self.notes.definitions[element]),)
         listing = elements.ancestor(element, ["pre"]) if isinstance(part, Segment) and part.preformatted else -1
-        if listing >= 0:  # items in a listing are its lines
+        if listing >= 0:  # items inside a listing are lines
             element, is_item = listing, is_item and elements.ancestor(listing, ["li"]) >= 0
         around, fixed = self._places_around(element, known)
         if fixed is not None and not is_item:
-            return fixed  # most parts of most pages
+            return fixed  # the usual case
         open_items = {place.element: place for place in previous}
         terms = {parent[number]: place for number, place in open_items.items() if number >= 0 and tag[number] == "dt"}
         innermost = -1
@@ -235,7 +235,7 @@ class Structure:
 
     @cached_property
     def _fixed_places(self) -> dict[int, Place]:
-        """The notes, comments and boxes so far. Whether an item is a place depends on the parts in it."""
+        """Cache of notes, comments and boxes. Items are not cached, because they depend on the parts inside."""
         return {}
 
     def _fixed_place(self, element: int) -> Place | None:
@@ -252,7 +252,7 @@ class Structure:
         return Place(element, "quote", mark=box) if box or tag == "blockquote" else None
 
     def _places_around(self, element: int, known: dict[int, _PlacesAround]) -> _PlacesAround:
-        """Return the items, quotations and notes around an element, outermost first. `known` has earlier results."""
+        """Return the items, quotations and notes around an element, outermost first. `known` caches results."""
         elements = self.document.elements
         inner = []
         while element >= 0 and element not in known:
@@ -295,7 +295,7 @@ class Structure:
 
     @cached_property
     def _has_styles(self) -> bool:
-        """Whether any element has a style. A search in the tags around every block takes longer."""
+        """Whether any element has a style. Faster than searching the tags around every block."""
         return any(map(self.document.has_tag, _STYLES))
 
     @cached_property
@@ -312,7 +312,7 @@ class Structure:
     def _comment(self, comment: int) -> Place:
         """Return the place of a reader's comment, with the first author and date in it."""
         elements = self.document.elements
-        author, date = -1, ""  # the innermost element with the name of the author
+        author, date = -1, ""  # the innermost element that names the author
         for number in range(comment + 1, min(elements.stop[comment], comment + _MAX_COMMENT_HEAD)):
             if self._is_comment(number):
                 break
@@ -331,7 +331,7 @@ class Structure:
 
     @cached_property
     def _tasks(self) -> dict[int, str]:
-        """The list items with a check box, and whether it is checked."""
+        """The list items with a check box, and whether the box is checked."""
         elements = self.document.elements
         tasks: dict[int, str] = {}
         types = self.document.elements_by("type") if self.document.has_tag("input") else {}
@@ -345,7 +345,7 @@ class Structure:
 
     @cached_property
     def _lists_with_headings(self) -> set[int]:
-        """The lists with two or more items that contain a heading and other text."""
+        """The lists in which at least two items contain a heading and other text."""
         elements = self.document.elements
         with_heading: set[int] = set()
         with_text: set[int] = set()
@@ -366,7 +366,7 @@ class Structure:
         return element >= 0
 
     def runs(self, segment: Segment) -> list[Run]:
-        """Cut a segment into runs. The first segment of a note is written without its mark, such as ``1.``."""
+        """Cut a segment into runs. The mark of a note, such as ``1.``, is removed from its first segment."""
         found = self._runs(segment)
         mark = self._note_marks.get(segment.blocks[0].index) if self.notes.definitions else None
         if mark and found:
@@ -392,7 +392,7 @@ class Structure:
             around = self._around(first.element)
             if first.text and around.reference < 0 and not around.is_hidden:
                 return [_run((first.text, *around.sample[1:]))]
-        found: list[tuple[Run, list[str]]] = []  # runs without their texts
+        found: list[tuple[Run, list[str]]] = []  # runs, each with its pieces of text
 
         def add(sample: Run, text: str) -> None:
             if found and found[-1][0] is sample:
@@ -428,7 +428,7 @@ class Structure:
                     continue
                 if not space and not is_preformatted and text[:1] == " ":
                     space = " "
-                if space and found:  # a space has the styles that both neighbours share
+                if space and found:  # a space gets the styles that both neighbours share
                     add(
                         PLAIN
                         if space == "\n"
@@ -453,7 +453,7 @@ class Structure:
 
     @cached_property
     def _samples(self) -> dict[Run, Run]:
-        """Runs without text that were used before, so that equal ones are the same object."""
+        """Cache of runs without text, so that equal ones are the same object."""
         return {PLAIN: PLAIN}
 
     def _sample(self, marks: _Marks) -> Run:
@@ -468,9 +468,10 @@ class Structure:
         return self._samples.setdefault(sample, sample)
 
     def _around(self, element: int) -> _Around:
-        """Return what is around an element.
+        """Return the surroundings of an element.
 
-        Two texts share a style if, and only if, its outermost elements are the same. Of nested links few are kept.
+        Two texts share a style if, and only if, the outermost elements with this style are the same. Only a few nested
+        links are kept.
         """
         elements, notes, known = self.document.elements, self.notes, self._known
         if len(known) > _MOST_KNOWN:
@@ -499,7 +500,7 @@ class Structure:
         return around
 
     def _is_link(self, element: int) -> bool:
-        """Whether a link belongs to the text. Links to authors in a byline and from a heading to itself do not."""
+        """Whether a link belongs to the text. Links to authors in a byline, and from a heading to itself, do not."""
         elements = self.document.elements
         attributes = self.document.attributes_of(element)
         if "href" not in attributes:
@@ -511,13 +512,13 @@ class Structure:
         return not (names and _BYLINE.search(" ".join(names)))
 
     def code_language(self, segment: Segment) -> str:
-        """Return the language of a listing if an attribute on or near it names one, else an empty string."""
+        """Return the language of a listing if an attribute on or near it names one, or else an empty string."""
         elements = self.document.elements
         element = segment.blocks[0].element
         levels_above = -1
         for _ in range(_MAX_LISTING_STEPS):
             if element <= 0 or levels_above >= _ELEMENTS_ABOVE_LISTING:
-                break  # the root names the language of the page
+                break  # at the root, it is the language of the page
             attributes = self.document.attributes_of(element)
             language = _LANGUAGE.search(attributes.get("class", ""))
             if elements.tag[element] == "figure":
@@ -547,7 +548,7 @@ def count_shared(previous: Places, places: Places) -> int:
 
 
 def _join_links(found: list[Run]) -> list[Run]:
-    """Make one link of neighbouring links to the same address."""
+    """Join neighbouring links to the same address."""
     for number in range(2, len(found)):
         first, space, second = found[number - 2 : number + 1]
         if second.href and first.href == second.href and first.link != second.link and space.text.isspace():
@@ -557,9 +558,9 @@ def _join_links(found: list[Run]) -> list[Run]:
 
 
 def _without_inline_notes(found: Iterable[Part], notes: Notes, elements: Elements) -> Iterator[Part]:
-    """Take the notes out of segments and put them after each. An empty piece refers to each note.
+    """Move notes out of segments to the position after the segment. An empty piece refers to each note.
 
-    If a segment begins with a note, the segment before it gets the reference.
+    If a segment begins with a note, the previous segment gets the reference.
     """
     previous: list[Part] = []  # a segment and its notes
     for part in found:
@@ -603,10 +604,10 @@ def _extended(block: Block, piece: Piece, text: str) -> Block:
 def _with_images(
     found: Iterable[Part], images: Sequence[tuple[int, Image]], captions: dict[int, int], elements: Elements
 ) -> Iterator[Part]:
-    """Put images between the other parts, with their captions.
+    """Insert images with their captions between the other parts.
 
-    An image takes the place of a paragraph that contains only its ``alt`` text. If other text is in the paragraph, the
-    image is inside it. Data tables contain only images with an ``alt`` text.
+    An image replaces a paragraph that contains only its ``alt`` text. If the paragraph contains other text, the image
+    is put inside it. Data tables contain only images with an ``alt`` text.
     """
     replaced = {image.element for _, image in images}
     inside: set[int] = set()

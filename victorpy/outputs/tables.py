@@ -1,4 +1,4 @@
-"""The parts of a page that formats write: segments, and tables of data.
+"""The parts of a page that formats write: segments and data tables.
 
 Old pages use tables for layout; a data table has rows and columns of short texts. In a data table every block becomes
 a cell, whatever its label. A dropped block leaves its cell empty, and rows and columns without kept text are left out.
@@ -16,9 +16,9 @@ from typing import NamedTuple
 from victorpy.document import HEADINGS, Block, Document, Elements, Label, Piece
 from victorpy.outputs.base import CleanPage, KeptBlocks, LabelledBlock, Segment, join_blocks
 
-# A table with <th>, <caption> or <thead> contains data unless a cell is as long as an article.
+# A table with <th>, <caption> or <thead> contains data, unless a cell is as long as an article.
 _MAX_MARKED_CELL = 2_000
-# Other tables must look like data.
+# For other tables, the rules are stricter.
 _MAX_CELL = 400
 _MAX_MEDIAN_CELL = 120
 _MAX_MULTI_SEGMENT_CELLS = 0.4
@@ -26,21 +26,24 @@ _MIN_ROWS_OF_COMMON_WIDTH = 0.6
 _MIN_ROWS_WITH_TWO_CELLS = 0.5
 
 MOST_CELLS = 10_000
-"""Maximum number of cells of a table. A larger table is written as several; one with a longer row is not a table."""
+"""Maximum number of cells of a table.
+
+A larger table is written as several tables. If a single row is longer, it is not a table.
+"""
 
 _CELL_TAGS = frozenset(["td", "th"])
-_MAX_COLUMNS = 100  # spans reach no further
+_MAX_COLUMNS = 100  # maximum number of columns that spans may cover
 _NUMBER = re.compile("[0-9]{1,6}")
 _MARK = re.compile(r"(\s*)([\w*†‡§]{1,4})(\s*)")  # of a note
 _BOLD = HEADINGS | {"b", "strong"}
 
-# Control characters are on pages by accident, mostly as Windows-1252 bytes that were decoded as Latin-1. Browsers show
-# nothing for them, or the Windows-1252 character; terminals execute them.
+# Control characters occur by accident, mostly as Windows-1252 bytes that were decoded as Latin-1. Browsers show
+# nothing, or the Windows-1252 character, but terminals execute them.
 _CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 # Soft hyphens, zero-width spaces and byte order marks would hide a word from a search.
 _ZERO_WIDTH = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _BREAKS = "\x0b\x0c\r\u2028\u2029"
-INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff•◦▪‣"  # a bullet without text is invisible too
+INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff•◦▪‣"  # a bullet without text counts as invisible
 _VISIBLE = re.compile(rf"[^\s{INVISIBLE}]")
 
 
@@ -51,7 +54,7 @@ class Cell(NamedTuple):
     is_heading: bool
     segments: tuple[Segment, ...]
     column: int = 0
-    """Number of its first column."""
+    """Number of the cell's first column."""
     width: int = 1
     """Number of columns that it spans."""
     height: int = 1
@@ -73,7 +76,10 @@ class Table(NamedTuple):
 
     @property
     def grid(self) -> list[list[Cell | None]]:
-        """The rows with one entry per column, up to their last cell. A cell is in the first column that it spans."""
+        """The rows with one entry per column, up to their last cell.
+
+        If a cell spans columns, it is in the first of them.
+        """
         grid: list[list[Cell | None]] = []
         for row in self.rows:
             entries: list[Cell | None] = [None] * (row[-1].column + 1 if row else 0)
@@ -84,7 +90,7 @@ class Table(NamedTuple):
 
     @property
     def label(self) -> Label:
-        """Tables count as paragraphs in code that expects segments."""
+        """Label of a table in code that expects segments: a paragraph."""
         return Label.PARAGRAPH
 
     @property
@@ -104,28 +110,30 @@ def parts(page: CleanPage, marks: bool = False) -> Iterator[Part]:
 
 
 def tidy_text(page: CleanPage, number: int) -> str:
-    """Return the text of a block as plain text has it."""
+    """Return the text of a block as it is written in plain text."""
     [(block, _)] = TidyBlocks(page, marks=True, numbers=[number])
     return block.text
 
 
 class TidyBlocks(KeptBlocks):
-    """Kept blocks without control characters, and without zero-width characters unless a person labelled the page.
+    """Kept blocks without control characters.
 
-    With `marks`, those of notes are in brackets, because plain text would join them to the word before.
+    Zero-width characters are also removed, unless a person labelled the page.
+
+    With `marks`, references to notes are put in brackets, because plain text would join them to the previous word.
     """
 
     def __init__(self, page: CleanPage, marks: bool, numbers: Sequence[int] | None = None) -> None:
         super().__init__(page, numbers)
         self._has_marks = marks and page.document.has_tag("sup")
 
-    def _make(self, first: int, stop: int) -> list[LabelledBlock]:
-        return [(self._tidy(block), label) for block, label in super()._make(first, stop)]
+    def _make(self, numbers: Sequence[int]) -> list[LabelledBlock]:
+        return [(self._tidy(block), label) for block, label in super()._make(numbers)]
 
     def _tidy(self, block: Block) -> Block:
         if self._has_marks and any("sup" in piece.distance for piece in block.pieces):
             block = _rewrite(block, self._in_brackets)
-        # Most texts are printable, and a search for other characters would be much slower.
+        # Most texts are printable, and this check is much faster than a search.
         return block if block.text.isprintable() else _rewrite(block, self._printable)
 
     def _in_brackets(self, text: str, piece: Piece, _: str) -> str:
@@ -162,7 +170,7 @@ def find_tables(kept: TidyBlocks) -> Iterator[tuple[Table, int, int]]:
             if element > table:
                 in_cells.append(number)
                 blocks_by_cell[element].append(labelled)
-        # Text before and after the cells is a caption, but a table with text between cells is not a data table.
+        # Text before or after all cells is a caption. But a table with text between its cells is not a data table.
         if not in_cells or in_cells[-1] - in_cells[0] >= len(in_cells):
             continue
         contents = {
@@ -205,7 +213,7 @@ def _tables(numbers: Sequence[int], elements: Elements) -> Iterator[tuple[int, l
         rows = _rows(table, elements)
         is_nested = any(elements.stop[row[-1]] > below[0] for row, below in pairwise(filter(None, rows)))
         if is_nested or max(map(len, rows), default=0) > MOST_CELLS:
-            continue  # broken markup with rows inside cells, or a row that is too long
+            continue  # broken markup with rows inside cells, or too long a row
         portion: list[list[int]] = []
         cells = 0
         for row in rows:
@@ -248,7 +256,7 @@ _Places = dict[int, _CellPlace]
 def _cell_places(rows: list[list[int]], document: Document) -> _Places:
     """Return the place of every cell in the grid of rows and columns, as browsers lay out a table."""
     places: _Places = {}
-    rows_left: dict[int, int] = {}  # how many more rows a cell above covers, by column
+    rows_left: dict[int, int] = {}  # by column, how many more rows a cell above covers
     for number, row in enumerate(rows):
         column = 0
         covering: dict[int, int] = {}
@@ -292,7 +300,7 @@ def _cell_segments(blocks: Sequence[LabelledBlock], cell: int, elements: Element
                 element = elements.parent[element]
             relabelled.append((block, Label.LIST if element > cell else Label.PARAGRAPH))
         previous = block
-    if len(relabelled) == 1:  # as in most cells
+    if len(relabelled) == 1:  # the usual case
         return (segment,) if _is_visible(segment := Segment(relabelled[0][1], (relabelled[0][0],))) else ()
     return tuple(filter(_is_visible, join_blocks(relabelled)))
 
@@ -312,7 +320,7 @@ def _is_data(table: int, rows: list[list[int]], places: _Places, contents: _Cont
         return False
     multi_segment = [segments for segments in contents.values() if len(segments) > 1]
     if any(not HEADINGS.isdisjoint(segment.blocks[0].containers) for segments in multi_segment for segment in segments):
-        return False  # a text with a heading is an article
+        return False  # a heading with text below it is an article
     lengths = sorted(sum(len(segment.text) for segment in segments) for segments in contents.values())
     tags = elements.tag[table : elements.stop[table]]
     if "thead" in tags or "caption" in tags or any(elements.tag[cell] == "th" for cell in contents):
@@ -349,8 +357,8 @@ def _table(table: int, rows: list[list[int]], places: _Places, contents: _Conten
         written_rows.append(tuple(written))
     cells = tuple(written_rows)
     first_row = rows[used_rows[0]]
-    # The first row is a header if it is in a <thead>, has only <th> cells, or is bold and the second row is not.
-    first = cells[0] if cells[0][0].segments else cells[0][1:]  # the corner above row headings may be empty
+    # The first row is the header if it is in a <thead>, has only <th> cells, or is bold while the second row is not.
+    first = cells[0] if cells[0][0].segments else cells[0][1:]  # the corner cell may be empty
     has_header = (
         elements.tag[elements.parent[elements.parent[first_row[0]]]] == "thead"
         or all(cell.is_heading for cell in first)
@@ -369,7 +377,7 @@ def _is_bold(cells: Sequence[Cell], elements: Elements) -> bool:
 
 
 def without_controls(text: str, line_end: str = " ") -> str:
-    r"""Remove control characters. Those that mean a line end or a Windows-1252 character are replaced.
+    r"""Remove control characters, or replace them with the line end or Windows-1252 character that they stand for.
 
     >>> without_controls("\x1b[1mtea\x07 \x96 5\x80\u2028")
     '[1mtea – 5€ '
@@ -387,7 +395,7 @@ def without_controls(text: str, line_end: str = " ") -> str:
 def _rewrite(block: Block, rewrite: Callable[[str, Piece, str], str]) -> Block:
     """Rewrite the text of a block piece by piece, so that each piece still starts at the right offset.
 
-    `rewrite` receives the text, the piece, and what a line end becomes.
+    `rewrite` receives the text, the piece, and the replacement for line ends.
     """
     line_end = "\n" if block.preformatted else " "
     texts, moved, start = [], [], 0

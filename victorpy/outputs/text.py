@@ -9,7 +9,7 @@ from itertools import repeat
 from typing import Any
 
 from victorpy import native
-from victorpy.document import Document, Label
+from victorpy.document import Document, Label, paths_and_loss
 from victorpy.outputs.base import (
     LINK_SIGNS,
     CleanPage,
@@ -46,7 +46,7 @@ def render_text(page: CleanPage) -> str:
 
 
 def _native_text(page: CleanPage) -> str | None:
-    """Write a page's segments natively, or return None if that does not work."""
+    """Write a page's segments with the native core. Returns None if that is not possible."""
     count = len(page.labels)
     write = partial(_native.plain_text, page.document.arrays, page.labels, partial(tidy_text, page), _SIGNS, INVISIBLE)
     text: str | None = write(0, count, False)
@@ -70,7 +70,7 @@ def render_cleaneval(page: CleanPage) -> str:
     return "\n".join(lines)
 
 
-@output("jsonl", ".jsonl", joins=True, wants_facts=True, changes={"wants_layout": True})
+@output("jsonl", ".jsonl", joins=True, wants_facts=True, writes_roles=True, changes={"wants_layout": True})
 def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
     """One JSON object per page: url, title, author, date, text, confidence, and all blocks with label and path."""
     document = page.document
@@ -82,7 +82,8 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
         places = ({"offsets": place} for place in find_offsets(page.layout.source, _texts_in_source(document)))
     elif offsets:
         places = repeat({"offsets": None}, len(page.labels))
-    rows = zip(page.labels, roles, probabilities, document.paths(), places, document.texts, all_spans, strict=True)
+    paths, loss = paths_and_loss(document)
+    rows = zip(page.labels, roles, probabilities, paths, places, document.texts, all_spans, strict=True)
     blocks = (
         {"label": str(label)}
         | ({} if role is None else {"role": str(role)})
@@ -91,12 +92,12 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
         for label, role, probability, path, place, text, spans in rows
     )
     record = page_fields(page, {"text": render_text(page)})
-    losses = _json(list(document.losses))
+    losses = _json([*document.losses, *filter(None, [loss])])
     return "".join([_json(record)[:-1], ', "blocks": [', *json_items(blocks), f'], "losses": {losses}}}\n'])
 
 
 def _texts_in_source(document: Document) -> list[str | None]:
-    """Return the text of each block, but None for ``alt`` texts, whose places are unknown."""
+    """Return the text of each block, or None for ``alt`` texts, whose positions are unknown."""
     images = {number for number, tag in enumerate(document.elements.tag) if tag == "img"}
     return [None if block.element in images else block.text for block in document.each_block()]
 

@@ -45,7 +45,7 @@ def render_vertical(page: CleanPage) -> str:
 
 
 def _words(sentence: str, language: str) -> Iterator[str]:
-    """Yield the words and signs of a sentence, with <g/> between those that are not separated."""
+    """Yield the words and punctuation marks of a sentence, with <g/> if there is no space between two."""
     is_separated = True
     for piece in icu_pieces("WordBreaker", sentence, language):
         word = piece.strip()
@@ -62,7 +62,7 @@ def _document_tag(page: CleanPage) -> str:
 
 
 def _paragraphs(page: CleanPage) -> Iterator[tuple[str, str]]:
-    """Yield each paragraph with its tag, on one line. Marks of notes are left out."""
+    """Yield each paragraph with its tag, on one line. References to notes are left out."""
     structure = Structure.of(page)
     first_block = page.document.elements.first_block
     for part, _ in structure.outline():

@@ -1,4 +1,4 @@
-"""Formats in XML: a simple one, and TEI. Both use the names of TEI."""
+"""XML formats: a simple one, and TEI. Both use the element names of TEI."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from victorpy.outputs.tables import Cell, Table, without_controls
 
 _TEI = "http://www.tei-c.org/ns/1.0"
 _NEXT_DIVISION = "</div>\n<div>\n"
-_ALLOWED = "%/:?#@!$&'()*+,;=~"  # in addresses, beside letters and digits
+_ALLOWED = "%/:?#@!$&'()*+,;=~"  # allowed in addresses, in addition to letters and digits
 _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 _LANGUAGE = re.compile("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 _DATE = re.compile("[0-9]{4}(?:-[0-9]{2}){0,2}")
@@ -30,7 +30,7 @@ CORPUS = (
     "<sourceDesc><bibl>Web pages</bibl></sourceDesc></fileDesc></teiHeader>\n",
     "</teiCorpus>\n",
 )
-"""What is around the documents of several pages in one file."""
+"""The text before and after the documents in a file of several pages."""
 
 
 @output("xml", ".xml", wants_metadata=True, joins=True, around=("<docs>\n", "</docs>\n"))
@@ -66,7 +66,7 @@ class Header:
     terms: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Words that classify the page, by the name of their scheme."""
     links: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
-    """Addresses and texts after the content, by the kind of link."""
+    """Addresses and texts of links after the content, by the kind of link."""
 
 
 def write_tei(header: Header, structure: Structure) -> str:
@@ -159,7 +159,7 @@ class XmlWriter(MarkupWriter):
         return f"<p>{code}{html.escape(segment.text, quote=False)}</code></p>"
 
     def table(self, table: Table) -> list[str]:
-        """Write a table. The role of cells with names of rows or columns is ``label``."""
+        """Write a table. Header cells of rows and columns have the role ``label``."""
         lines = ["<table>"]
         for number, row in enumerate(table.rows):
             is_header = table.has_header and number == 0
@@ -199,7 +199,10 @@ class XmlWriter(MarkupWriter):
 
 
 class TeiWriter(XmlWriter):
-    """Writes the content of a division. Headings begin further divisions, because TEI allows them nowhere else."""
+    """Writes the content of a division.
+
+    Every heading begins a new division, because TEI allows headings nowhere else.
+    """
 
     def heading(self, segment: Segment, places: Places) -> str:
         """Write a heading."""

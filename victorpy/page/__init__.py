@@ -1,1 +1,1 @@
-"""From bytes to a Document: decoding, parsing and splitting."""
+"""Convert the bytes of a page to a Document: decode, parse and split."""

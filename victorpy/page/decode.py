@@ -20,8 +20,8 @@ from victorpy.errors import DecodeError
 
 _native = native.load("scan")
 
-_MAX_UNDECODABLE = 0.01  # share of characters that a declared encoding may fail to decode
-_MAX_CONTROLS = 0.05  # share of control characters in text; images and archives have more
+_MAX_UNDECODABLE = 0.01  # maximum share of characters that a declared encoding fails to decode
+_MAX_CONTROLS = 0.05  # maximum share of control characters in text; images and archives have more
 _REPLACEMENT = "\ufffd"
 _NO_CHARSETS = frozenset(["idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "utf-7"])
 _MENDABLE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|[\xc2-\xf4][\x80-\xbf]{0,2}\Z")
@@ -36,7 +36,7 @@ class Decoded(NamedTuple):
     """The text of a page, and how it was decoded."""
 
     page: str | bytes
-    """The text, or the bytes if they are the text in UTF-8, as for most pages."""
+    """The text, or the original bytes if they are valid UTF-8, as for most pages."""
     encoding: str
     source: str
     """Where the encoding comes from: bom, header, meta, cleaneval, utf-8 (valid bytes), detected or fallback."""
@@ -82,7 +82,7 @@ def _candidates(page: bytes, content_type: str | None) -> Iterator[tuple[str, st
         yield utf16, "detected"
     may_have_escapes = page.isascii() and (b"\x1b" in page or b"~" in page)
     if not (may_have_escapes and _SEVEN_BIT_ESCAPES.search(page)):
-        # Text in another encoding is hardly ever valid UTF-8, so valid UTF-8 overrides the header.
+        # Text in other encodings is hardly ever valid UTF-8, so valid UTF-8 overrides the header.
         yield "utf-8", "utf-8"
     controls = len(page) - len(page.translate(None, _CONTROLS))
     if controls > _MAX_CONTROLS * len(page):
@@ -124,7 +124,7 @@ def _utf16_without_bom(page: bytes) -> str | None:
 
 
 def _decode_as(page: bytes, encoding: str, source: str) -> Decoded | None:
-    """Decode with a named encoding, or return None if it does not fit the bytes."""
+    """Decode with a named encoding. Return None if the bytes are invalid in it."""
     if source == "mended":  # UTF-8 except for encoded surrogates and an incomplete last character
         mended, damage = _MENDABLE.subn(_REPLACEMENT.encode(), page)
         try:
@@ -133,7 +133,7 @@ def _decode_as(page: bytes, encoding: str, source: str) -> Decoded | None:
             return None
     try:
         b"    ".decode(encoding, "ignore")
-        if codecs.lookup(encoding).name in _NO_CHARSETS:  # not text encodings
+        if codecs.lookup(encoding).name in _NO_CHARSETS:  # these are not text encodings
             return None
     except (LookupError, UnicodeError):
         return None
@@ -146,7 +146,7 @@ def _decode_as(page: bytes, encoding: str, source: str) -> Decoded | None:
     damage = text.count(_REPLACEMENT)
     beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
     if damage > _MAX_UNDECODABLE * len(text) or damage * 2 > beyond_ascii:
-        return None  # only ASCII characters fit, and they fit any encoding
+        return None  # only the ASCII characters are valid, as in any encoding
     return _tidied(text, encoding, source, damage=f"{damage} characters")
 
 

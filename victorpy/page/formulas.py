@@ -1,7 +1,7 @@
-"""Replace formulas by their TeX, as text between dollar signs.
+"""Replace formulas with their TeX, as text between dollar signs.
 
-A formula is text like any other from here on: it is part of its paragraph, and every output format contains it. TeX is
-taken from where MathJax, KaTeX, MediaWiki, LaTeXML, WordPress, Pandoc and Sphinx put it. MathML without TeX is
+From then on, a formula is normal text: it is part of its paragraph, and every output format contains it. The TeX that
+MathJax, KaTeX, MediaWiki, LaTeXML, WordPress, Pandoc and Sphinx write into a page is used. MathML without TeX is
 converted.
 """
 
@@ -17,13 +17,13 @@ from lxml import etree
 
 from victorpy.base.unicode import xml_text
 
-# Class names of formulas, by tag. The empty tag is for all other elements.
+# Class names of formulas, by tag. The empty tag stands for all other elements.
 _CLASSES = {
     "img": re.compile(r"(?<!\S)latex(?!\S)|mwe-math|math notranslate"),
     "span": re.compile(r"math (?:inline|display|notranslate)"),
     "": re.compile(r"math notranslate"),
 }
-# Class names of the elements that contain a formula and its rendered copies.
+# Matches class names of elements that contain a formula and its rendered copies.
 _WRAPPER = re.compile(r"(?<!\S)(?:katex|mwe-math|MathJax)|(?<!\S)math-(?:block|display)")
 _PREVIEW = re.compile(r"(?<!\S)(?:MathJax|mjx-)")
 _DISPLAYED = re.compile(r"display|block")
@@ -33,14 +33,14 @@ _ALONE_IN = frozenset(["p", "dd", "div", "figure", "center", "li"])
 _MARKED = ("data-math", "data-tex", "data-latex")
 _MARKED_NAMES = frozenset(_MARKED)
 FORMULA_ATTRIBUTES = _MARKED_NAMES | {"data-display"}
-"""Attributes that contain a formula, or say how it is displayed."""
+"""Attributes that contain a formula or control how it is displayed."""
 _NOT_PARSED = ("script", "style", "svg")
 _MAX_WRAPPERS = 8
 _MAX_DEPTH = 60
 
 
 def write_formulas(root: etree._Element) -> None:
-    """Replace the formulas of a page by ``$...$``, or by ``$$...$$`` if they are displayed on separate lines."""
+    """Replace the formulas of a page with ``$...$``, or with ``$$...$$`` if they are displayed on separate lines."""
     replaced: set[etree._Element] = set()
     for node in [*filter(_is_formula, root.iter(etree.Element))]:
         if node in replaced:
@@ -51,10 +51,10 @@ def write_formulas(root: etree._Element) -> None:
                 wrapper = ancestor
         after = None if wrapper.tag == "script" or (wrapper.tail or "").strip() else wrapper.getnext()
         if after is not None and after.tag == "script" and after.get("type", "").startswith("math/tex"):
-            continue  # MathJax 2 puts the TeX after the rendered formula
+            continue  # in MathJax 2, the TeX follows the rendered formula
         tex, has_display_delimiters = _clean(_tex(node))
         if not tex and node.tag != "math":
-            continue  # an element with such a class name that is not a formula
+            continue  # the class name has another meaning here
         is_displayed = has_display_delimiters or _is_displayed(node, wrapper) or _is_alone(wrapper)
         sibling = wrapper.getprevious() if wrapper.tag == "script" else None
         while sibling is not None and _PREVIEW.search(sibling.get("class", "")) and not (sibling.tail or "").strip():
@@ -66,7 +66,7 @@ def write_formulas(root: etree._Element) -> None:
 
 
 def _replace(element: etree._Element, text: str) -> None:
-    """Turn an element into a plain one with this text."""
+    """Replace the content of an element with a text, and remove its attributes."""
     element.clear(keep_tail=True)  # type: ignore[call-arg]
     element.tag = "div" if element.tag == "div" else "span"
     element.text = xml_text(text)
@@ -109,12 +109,13 @@ def _tex(node: etree._Element) -> str:
         return node.get("alt", "")
     if node.tag != "math":
         text = _text(node)
-        # There may be a number beside it. If the first delimiter has no partner, later ones have none either.
+        # There may be an equation number beside the formula. If the first delimiter has no partner, neither have later
+        # ones.
         starts = (start for start in (text.find(r"\("), text.find(r"\[")) if start >= 0)
         delimited = next(filter(None, (_DELIMITED.match(text, start) for start in starts)), None)
         if delimited:
             return delimited[0]
-        # A formula set in italics and superscripts stays as it is.
+        # Formulas made of italics and superscripts stay as they are.
         return text if not len(node) or "\\" in text else ""
     for annotation in node.iter("annotation"):
         if "tex" in annotation.get("encoding", "").lower():
@@ -123,7 +124,7 @@ def _tex(node: etree._Element) -> str:
 
 
 def _clean(tex: str) -> tuple[str, bool]:
-    r"""Return TeX without delimiters, and whether the delimiters were those of a displayed formula.
+    r"""Return TeX without delimiters, and whether these were delimiters of a displayed formula.
 
     >>> _clean(r"{\displaystyle R}"), _clean(r"\[ 2^t \]")
     (('R', False), ('2^t', True))
@@ -150,7 +151,7 @@ def _is_displayed(node: etree._Element, wrapper: etree._Element) -> bool:
 
 
 def _is_alone(wrapper: etree._Element) -> bool:
-    """Whether a formula is all that a paragraph contains."""
+    """Whether a paragraph contains nothing but a formula."""
     parent = wrapper.getparent()
     return (
         parent is not None

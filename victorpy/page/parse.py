@@ -15,7 +15,7 @@ from victorpy.errors import ParseError
 from victorpy.page.formulas import FORMULA_ATTRIBUTES, write_formulas
 from victorpy.page.repairs import RENDERED, clean_listings, mark_media, write_quotation_marks
 
-# libxml2 gives up on a page below 2,048 levels; browsers flatten elements below 512.
+# libxml2 drops everything below 2,048 levels; browsers flatten elements below 512.
 FLATTEN_DEPTH = 512
 
 # An element takes up to 460 bytes of memory, so pages with very many tags would take a hundred times their size.
@@ -23,19 +23,22 @@ FLATTEN_DEPTH = 512
 MOST_ELEMENTS = 100_000
 _BYTES_PER_ELEMENT = 16
 
+# Inline tags between two other tags. A paragraph is written at once, and takes about 600 bytes of memory for each.
+MOST_INLINE = 10_000
+
 # libxml2 compares each attribute of a tag with all the others, so thousands of them take seconds.
 MOST_ATTRIBUTES = 2_000
 _STRETCH = 5 * MOST_ATTRIBUTES
 _MANY_VALUES = 10 * MOST_ATTRIBUTES
 _RAW_TAGS = ("script", "SCRIPT", "style", "STYLE")
 
-# Characters of a title that metadata uses. Its separators cut a title in two in every possible way.
+# Maximum number of characters of a title that metadata uses, because it tries all ways to split a title in two.
 MOST_TITLE = 1_000
 
 # Elements without content or closing tag.
 VOID = frozenset("area base basefont br col frame hr img input isindex link meta param".split())
 
-# Void elements that libxml2 does not know: it would put the rest of their parent inside them.
+# Void elements that libxml2 does not know. It would put the rest of their parent inside them.
 UNKNOWN_VOID = frozenset("bgsound command embed image keygen menuitem source track wbr".split())
 
 _RAW = r"<!--.*?(?:-->|\Z)|<(?P<raw>script|style|textarea|title)\b.*?(?:</(?P=raw)|\Z)"
@@ -44,18 +47,19 @@ _TAGS = re.compile(
 )
 _QUOTED = re.compile(r"\"[^\"]*+\"|'[^']*+'")
 _MARKUP = re.compile(rf"{_RAW}|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)", re.DOTALL | re.IGNORECASE)
+_LINE_TAG = re.compile(r"<[a-zA-Z]+\s[^>]*?(?<![\w-])(?:code-|token-|-)?line(?![\w-])", re.IGNORECASE)
 _native = native.load("scan")
-_CAN_SKIP = etree.LIBXML_VERSION >= (2, 14)  # older versions read tags in another way than the native core
+_CAN_SKIP = etree.LIBXML_VERSION >= (2, 14)  # older versions parse tags differently from the native core
 _SCRIPT_TAG = re.compile(rb"<(?P<close>/?)script(?=[\s/>])", re.IGNORECASE)
-# A </script> in a JavaScript string. The rest of the string with its tags, a quote and punctuation follow
-# on the same line, as in "</script><br class='x'>");
+# Matches a </script> in a JavaScript string. The rest of the string, a quote and punctuation follow on the same line,
+# as in "</script><br class='x'>");
 _SCRIPT_END_IN_STRING = re.compile(
     rb"</(?i:script)\s*>(?=[^\n\"'`=<]*+"
     rb"(?:(?:<(?!(?i:script)\b)|=\\?(?:\"[^\"\n]*\"|'[^'\n]*')?)[^\n\"'`=<]*+){0,20}+"
     rb"(?P<quote>[\"'`])\s*?(?:[;,.:?+)\]}&|\n]|</(?i:script)))"
 )
 _OPEN_TITLE = re.compile(rb"<title\b[^>]*>[^<]*", re.IGNORECASE)
-# Formulas, listings, media, a base address, ruby text, quotes, and links and facts that may state the address.
+# Match rare tags: formulas, listings, media, base addresses, ruby text, quotes, and tags that may state the address.
 _RARE_TAGS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -100,12 +104,17 @@ def parse(page: str | bytes, delete: Collection[str] = ()) -> Tree:
 
 
 def parse_whole(
-    page: str | bytes, unread: Collection[str] = (), read: frozenset[str] | None = None, metadata: bool = False
+    page: str | bytes,
+    unread: Collection[str] = (),
+    read: frozenset[str] | None = None,
+    not_inline: frozenset[str] = frozenset(),
+    metadata: bool = False,
 ) -> Tree:
     """Parse a page's text, or its bytes in UTF-8, including the elements that pruning removes.
 
     For speed, elements named in `unread` may be empty in the tree or missing, and so may attributes that begin with
-    ``data-`` and are not in `read`. With `metadata`, what its functions read is in the tree nevertheless.
+    ``data-`` and are not in `read`. With `metadata`, the tree still contains what the functions for metadata read. The
+    number of tags between two of those in `not_inline` is limited, unless there are none.
     """
     utf8 = page if isinstance(page, bytes) else page.encode()
     wrapper = {}  # attributes of the <text> element that CleanEval puts around a page
@@ -113,12 +122,12 @@ def parse_whole(
     if wrapper_tag:
         for name, double, single, bare in _ATTRIBUTE.findall(wrapper_tag["attributes"].decode()):
             wrapper[name.lower()] = html.unescape(double or single or bare)
-    root, losses, rare = _parse_without_loss(utf8, unread, read, metadata)
+    root, losses, rare = _parse_without_loss(utf8, unread, read, not_inline, metadata)
     title = next(_each(root, "title"), None)
     if title is not None and "<" in (title.text or "") and b"</title" not in utf8.lower():
-        # The title has no end tag, so the parser took the whole page for a title. It ends before the next tag.
+        # The title has no end tag, so the parser treated the whole page as a title. End it before the next tag.
         utf8 = _OPEN_TITLE.sub(rb"\g<0></title>", utf8, count=1)
-        root, losses, rare = _parse_without_loss(utf8, unread, read, metadata)
+        root, losses, rare = _parse_without_loss(utf8, unread, read, not_inline, metadata)
         title = next(_each(root, "title"), None)
     if root is None:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
@@ -133,7 +142,7 @@ def parse_whole(
         clean_listings(root, RENDERED.encode() in utf8)
     if has_media:
         mark_media(root)
-    if has_ruby:  # readings above Japanese and Chinese words, which are not part of the text
+    if has_ruby:  # ruby annotations are not part of the text
         etree.strip_elements(root, "rt", "rp", with_tail=False)
     if has_quotes:
         write_quotation_marks(root)
@@ -164,7 +173,7 @@ def _own_address(root: etree._Element) -> str:
 
 
 def _each(root: etree._Element | None, *tags: str) -> Iterator[etree._Element]:
-    """Yield the elements with these tags, those in the head first.
+    """Yield the elements with these tags, elements in the head first.
 
     Searching the whole page is slow, since lxml looks ahead for another match.
     """
@@ -185,9 +194,9 @@ def prune(tree: Tree, delete: Iterable[str]) -> Tree:
 
 
 def _parse_without_loss(
-    utf8: bytes, unread: Collection[str], read: frozenset[str] | None, metadata: bool
+    utf8: bytes, unread: Collection[str], read: frozenset[str] | None, not_inline: frozenset[str], metadata: bool
 ) -> tuple[etree._Element | None, tuple[str, ...], tuple[bool, ...]]:
-    """Parse without losing text, or describe what was lost. Also return which rare tags the page may have."""
+    """Parse without losing text, or describe what was lost. Also return which rare tags the page may contain."""
     losses = []
     read_part, may_have_flood, may_have_script_end, may_have_reference, tags, rare = _survey(
         utf8, unread, read, metadata
@@ -201,7 +210,7 @@ def _parse_without_loss(
     if may_have_script_end:
         changed = _drop_script_remainders(changed)
     if may_have_reference:
-        # Browsers read a reference to a control character as the Windows-1252 character of that number.
+        # Browsers treat a reference to a control character as the Windows-1252 character with that number.
         changed = _C1_REFERENCE.sub(lambda match: bytes([int(match[1])]).decode("cp1252", "ignore").encode(), changed)
     most = MOST_ELEMENTS + len(changed) // _BYTES_PER_ELEMENT
     if changed is not utf8:
@@ -210,6 +219,12 @@ def _parse_without_loss(
         shorter = _drop_tags(changed.decode(), most).encode()
         if len(shorter) < len(changed):
             losses.append(f"the page has too many tags: those after the first {most:,} were dropped; no text was lost")
+            changed = shorter
+    if not_inline and tags > MOST_INLINE and _may_have_inline_flood(changed, not_inline):
+        shorter = _drop_inline_floods(changed.decode(), not_inline).encode()
+        if len(shorter) < len(changed):
+            which = f"inline tags after the first {MOST_INLINE:,} of a paragraph"
+            losses.append(f"{which} were dropped; no text was lost")
             changed = shorter
     if changed is not utf8:
         read_part, *_, rare = _survey(changed, unread, read, metadata)
@@ -222,10 +237,10 @@ def _parse_without_loss(
 
 
 def _survey(utf8: bytes, unread: Collection[str], read: frozenset[str] | None, metadata: bool = False) -> Survey:
-    """Return the page without markup that nobody reads, if that is possible, and what to check before parsing.
+    """Return the page without unused markup, if possible, and the results of quick checks.
 
-    The checks are whether the page may have tags with too many attributes, script ends in strings, and references to
-    control characters, how often it has ``<``, and its rare tags if they are known.
+    The checks: whether the page may have tags with too many attributes, script ends in strings, and references to
+    control characters; the number of ``<``; and its rare tags if they are known.
     """
     if not _native:
         return utf8, True, True, True, utf8.count(b"<"), None
@@ -239,21 +254,21 @@ def _survey(utf8: bytes, unread: Collection[str], read: frozenset[str] | None, m
 
 @cache
 def _data_attributes(read: frozenset[str], metadata: bool) -> list[bytes]:
-    """Return the attributes that begin with ``data-``: those that are read later, and those of formulas."""
+    """Return the attributes beginning with ``data-`` that are needed later, including those of formulas."""
     names = read | FORMULA_ATTRIBUTES | {*(METADATA_ATTRIBUTES if metadata else ())}
     return [name.encode() for name in sorted(names) if name.startswith("data-")]
 
 
 def _rare_tags(utf8: bytes) -> tuple[bool, ...]:
-    """Return whether a page may have formulas, listings, media, a base address, ruby text, quotes, and addresses."""
+    """Return which of the rare tags a page may contain: formulas, listings, media, base, ruby, quotes, addresses."""
     return tuple(pattern.search(utf8) is not None for pattern in _RARE_TAGS)
 
 
 def _drop_script_remainders(utf8: bytes) -> bytes:
     """Remove the code after a ``</script>`` in a JavaScript string, where HTML parsers end the script.
 
-    The code ends at another ``</script>``, which closes nothing. Both tags stay: in a script with ``<!--`` and a nested
-    ``<script>``, HTML parsers end the script at the second one.
+    The code ends at another, unmatched ``</script>``. Both tags are kept, because in a script with ``<!--`` and a
+    nested ``<script>``, HTML parsers end the script at the second one.
 
     >>> _drop_script_remainders(b"<script>s = '</script>'; f()</script>")
     b"<script>s = '</script></script>"
@@ -263,7 +278,7 @@ def _drop_script_remainders(utf8: bytes) -> bytes:
     dropped_after = set()
     for end in reversed([*_SCRIPT_END_IN_STRING.finditer(utf8)]):
         stop = _SCRIPT_TAG.search(utf8, end.end())
-        if stop and not stop["close"]:  # the next string contains a script with code after it
+        if stop and not stop["close"]:  # the next string contains another script
             close = _SCRIPT_TAG.search(utf8, stop.end())
             stop = stop if close and close.start() in dropped_after else None
         line_before = utf8[max(end.start() - 1_000, 0) : end.start()].rpartition(b"\n")[2]
@@ -280,7 +295,7 @@ def _drop_script_remainders(utf8: bytes) -> bytes:
 def _may_have_attribute_flood(text: str) -> bool:
     """Check quickly whether a tag could have too many attributes.
 
-    Such a page has very many values in its tags, or a long stretch without ``>``.
+    It could if there are very many values in tags, or a long stretch without ``>``.
     """
     if text.count("=") > _MANY_VALUES:
         outside_scripts = (part for part in text.split("<") if not part.startswith(_RAW_TAGS) or ">" not in part)
@@ -323,7 +338,7 @@ def _attribute_count(tag: str) -> int:
 
 
 def _lxml_tree(utf8: bytes) -> tuple[etree._Element | None, str]:
-    """Parse once. Also return the reason why libxml2 dropped text, which is only in its log, or an empty string."""
+    """Parse once. Also return why libxml2 dropped text (from its log), or an empty string."""
     parser = etree.HTMLParser(
         encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False
     )
@@ -334,7 +349,7 @@ def _lxml_tree(utf8: bytes) -> tuple[etree._Element | None, str]:
             raise ParseError(f"the page cannot be parsed: {error}") from error
         return None, ""
     while root is not None and (sibling := root.getnext()) is not None:
-        root.append(sibling)  # libxml2 puts elements after </html> beside the root
+        root.append(sibling)  # libxml2 makes elements after </html> siblings of the root
     for entry in parser.error_log.filter_from_fatals():
         if entry.type_name in {"ERR_RESOURCE_LIMIT", "ERR_NO_MEMORY"}:
             return root, f"the parser gave up at line {entry.line}: {entry.message}"
@@ -349,6 +364,53 @@ def _drop_tags(text: str, most: int) -> str:
         nonlocal count
         count += match["tag"] is not None and not match["close"]
         return " " if count > most and match["tag"] is not None else match[0]
+
+    return _MARKUP.sub(keep, text)
+
+
+def _may_have_inline_flood(utf8: bytes, not_inline: frozenset[str]) -> bool:
+    """Check quickly whether there could be too many inline tags between two other tags.
+
+    Windows between these two contain at least half of the inline tags, because each tag has three bytes or more.
+    """
+    search, window = _tags_of(not_inline).search, 3 * MOST_INLINE // 4
+    inline = 0
+    for start in range(0, len(utf8), window):
+        stop = start + window
+        inline = 0 if search(utf8, start, stop) else inline + utf8.count(b"<", start, stop)
+        if inline >= MOST_INLINE // 2:
+            return True
+    return False
+
+
+@cache
+def _tags_of(names: frozenset[str]) -> re.Pattern[bytes]:
+    return re.compile(rf"</?(?:{'|'.join(map(re.escape, sorted(names)))})(?=[\s/>])".encode(), re.IGNORECASE)
+
+
+def _drop_inline_floods(text: str, not_inline: frozenset[str]) -> str:
+    """Remove inline tags after too many of them without another tag, and keep their text.
+
+    In a listing, every line starts anew.
+    """
+    count = open_dropped = listings = done = 0
+
+    def keep(match: re.Match[str]) -> str:
+        nonlocal count, open_dropped, listings, done
+        tag, is_end = (match["tag"] or "").lower(), bool(match["close"])
+        starts_line = listings and ("\n" in text[done : match.start()] or _LINE_TAG.match(match[0]))
+        done = match.end()
+        if tag == "pre":
+            listings = max(listings + (-1 if is_end else 1), 0)
+        if tag in not_inline or starts_line:
+            count = 0
+        if not tag or tag in not_inline:
+            return match[0]
+        count += not is_end
+        if open_dropped if is_end else count > MOST_INLINE:
+            open_dropped += -1 if is_end else tag not in VOID
+            return ""
+        return match[0]
 
     return _MARKUP.sub(keep, text)
 

@@ -19,10 +19,10 @@ _LINE = re.compile(r"(?<!\S)(?:line|code-line|token-line|gatsby-highlight-code-l
 _LINES = re.compile(r"(?<!\S)(?:linenums|code-lines)(?!\S)")
 _BLOCK_STYLE = re.compile(r"white-space\s*:\s*pre|display\s*:\s*block")
 RENDERED = "syntaxhighlighter"
-"""The beginning of the class of rendered listings."""
+"""Prefix of the class of rendered listings."""
 _BUTTONS = frozenset(["button", "clipboard-copy"])
 _MAX_LEVELS = 6
-_DEEPEST_QUOTE = 3  # deeper quotes have no marks, since searching their texts takes long
+_DEEPEST_QUOTE = 3  # deeper quotes get no marks, since searching their texts takes long
 _QUOTATION_MARKS = "\"'“”„‘’‚«»‹›「『"
 _SETS = ("srcset", "data-srcset", "data-lazy-srcset")
 _PLAYER = re.compile(
@@ -35,7 +35,8 @@ _PLAYER = re.compile(
 def clean_listings(root: etree._Element, has_rendered: bool) -> None:
     """Remove line numbers, gutters and toolbars from listings, and separate their lines.
 
-    Lines in a list become a ``<pre>``. So do listings that SyntaxHighlighter has rendered, if the page may have some.
+    Listings that are lists of lines become a ``<pre>``. So do listings rendered by SyntaxHighlighter, if the page may
+    have any.
     """
     divs = root.iter("div") if has_rendered else ()
     for rendered in [div for div in divs if div.get("class", "").startswith(RENDERED)]:
@@ -62,7 +63,7 @@ def clean_listings(root: etree._Element, has_rendered: bool) -> None:
         for line in line_spans:
             is_followed = not line.tail and line.getnext() in line_spans
             if is_followed and not "".join(map(str, line.itertext())).endswith("\n") and line.find(".//br") is None:
-                line.tail = "\n"  # a style sheet separates the lines
+                line.tail = "\n"  # lines are separated only by a style sheet
         ancestors = [*islice(listing.iterancestors(), _MAX_LEVELS)]
         around |= {ancestor: _NUMBERS for ancestor in ancestors if ancestor.tag == "tr"}
         around |= dict.fromkeys(ancestors[:1], _TOOLS)
@@ -85,9 +86,9 @@ def _empty(element: etree._Element) -> None:
 
 
 def mark_media(root: etree._Element) -> None:
-    """Turn videos, sounds and frames of known players into images with ``data-embed``, which formats write as links.
+    """Replace videos, sounds and frames of known players with images with ``data-embed``, which formats write as links.
 
-    An image without an address gets that of the first source of its picture.
+    An image without an address gets the address of the first source of its ``<picture>``.
     """
     elements = [*root.iter("picture", "iframe", "video", "audio")]
     for image in [image for picture in elements if picture.tag == "picture" for image in picture.iter("img")]:

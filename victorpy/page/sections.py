@@ -1,4 +1,4 @@
-"""Cut a page with very many blocks into sections, so that labelling a page takes a bounded amount of memory."""
+"""Divide a page with very many blocks into sections, so that labelling a page takes a limited amount of memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from victorpy.document import Block, Document, Elements
 
 MOST_BLOCKS = 10_000
-"""Maximum number of blocks of a section. Few pages of the web have more than 7,000 blocks."""
+"""Maximum number of blocks of a section. Few web pages have more than 7,000 blocks."""
 
 
 def sections(document: Document) -> Iterator[Document]:

@@ -1,8 +1,8 @@
 """Split a pruned tree into blocks of text.
 
-The thesis (Marek 2007, 3.2 and 3.3) cuts at every tag, and in ``<pre>`` at every line, as if lines ended with ``<br>``.
-``split: block`` cuts only at block-level tags and ``<br>``, so that a paragraph with links is one block of several
-pieces. An image's ``alt`` text and hidden elements are always separate blocks.
+In the thesis (Marek 2007, 3.2 and 3.3), text is cut at every tag, and in ``<pre>`` at every line, as if lines ended
+with ``<br>``. ``split: block`` cuts only at block-level tags and ``<br>``, so that a paragraph with links is one block
+of several pieces. An image's ``alt`` text and hidden elements are always separate blocks.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from victorpy.config import Cuts
 from victorpy.document import Block, Document, Elements, Piece
 from victorpy.page.parse import VOID, Tree, prune
 
-# Deeper elements are not kept as containers, so that pages with thousands of levels cost no more than others.
-# Images are kept at every level, because their `alt` is text.
+# Maximum depth of containers, so that pages with thousands of levels take no more time than others. Images are kept at
+# every level, because their `alt` is text.
 DEEPEST = 256
 
-# Every line of a <pre> is a block, and blocks take much more memory than short lines.
+# Maximum number of lines in <pre> elements. Every line is a block, and blocks take much more memory than lines.
 MOST_LINES = 100_000
 _JOINED = 64
 
-# Pages with more tags or attributes are split in Python, because the native core numbers them with 32 bits.
+# Pages with more tags or attributes are split in Python, because the native core numbers tags with 32 bits.
 MOST_TAGS = 1 << 29
 
 _HIDING_STYLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
@@ -53,9 +53,11 @@ _ODD = re.compile(r"[^\w:.-]+")  # characters that broken markup such as <br<p> 
 _LINE_END = re.compile(r"\r\n?|\n")
 
 _Text = tuple[str, int, int, bool, bool, str | None]
-"""A text with visible characters, or a line of a ``<pre>``: the text as on the page, its element, the number of tags
-before it, whether white space precedes it, whether it starts a block whatever the tags are, and its indent in a
-``<pre>`` (None elsewhere)."""
+"""A text with visible characters, or a line of a ``<pre>``.
+
+Fields: the text as on the page, its element, the number of tags before it, whether white space precedes it, whether it
+always starts a block, and its indent in a ``<pre>`` (None elsewhere).
+"""
 
 _Part = tuple[str, int, tuple[str, ...], bool, str | None]
 """A text of a block: the text, its element, the tags before it, whether white space precedes it, and its indent."""
@@ -98,11 +100,11 @@ def hides(attributes: dict[str, str]) -> bool:
 
 
 def divides(before: str, tags: Sequence[str], after: str) -> bool:
-    """Whether the tags between two texts divide words, although there is no white space.
+    """Whether the tags between two texts separate words, although there is no white space.
 
-    Style sheets often set labels, credits and links apart. A capital letter, number or price after them shows it. If
-    elements only end or only begin there, or only change the style, one of them must have several words or a colon,
-    unlike a half of a name.
+    Style sheets often separate labels, credits and links visually. This is assumed if a capital letter, number or price
+    follows. If elements only end or only begin between the texts, or only change the style, one of them must have
+    several words or a colon. Otherwise the two texts may be halves of a name.
 
     >>> divides("Position", ["/span", "span"], "Forward"), divides("Java", ["b"], "Script")
     (True, False)
@@ -186,14 +188,14 @@ def _path(element: int, stop: int, parent: Sequence[int]) -> list[int]:
 
 
 class Lines:
-    """Cuts the text of ``<pre>`` elements into lines. After `MOST_LINES` of them, further lines are joined."""
+    """Cuts the text of ``<pre>`` elements into lines. Beyond `MOST_LINES` lines, further lines are joined."""
 
     def __init__(self) -> None:
         self._room = MOST_LINES
         self.losses: tuple[str, ...] = ()
 
     def take(self, text: str) -> list[str]:
-        """Return the lines of a text, and count them."""
+        """Return the lines of a text, and add them to the count."""
         lines = self.peek(text)
         self._room -= len(lines)
         if self._room < 0 and len(lines) < len(_LINE_END.findall(text)) + 1:
@@ -201,7 +203,7 @@ class Lines:
         return lines
 
     def peek(self, text: str) -> list[str]:
-        """Return the lines of a text."""
+        """Return the lines of a text without counting them."""
         lines = _LINE_END.split(text)
         room = max(self._room, 0)
         if len(lines) > room:
@@ -210,18 +212,35 @@ class Lines:
         return lines
 
 
-class Splitter:
-    """Records a page's tags and texts in order, and finally cuts the texts into blocks."""
+class _OnlyCounted(list[_Text]):
+    """A list of texts that counts them and forgets them."""
 
-    def __init__(self, cuts: Cuts) -> None:
+    def __init__(self) -> None:
+        super().__init__()
+        self._count = 0
+
+    def append(self, text: _Text, /) -> None:
+        self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+
+class Splitter:
+    """Records a page's tags and texts in order, and then cuts the texts into blocks.
+
+    With `only_counts`, it counts the texts, which takes less memory, and makes no blocks.
+    """
+
+    def __init__(self, cuts: Cuts, only_counts: bool = False) -> None:
         self._cuts = cuts
         self.lines = Lines()
-        self._texts: list[_Text] = []
+        self._texts: list[_Text] = _OnlyCounted() if only_counts else []
         self._passed: list[str] = []
         """The tags so far, closing tags with a slash."""
-        # Until the texts are cut, first_block and stop_block count texts instead of blocks.
+        # Until the texts are cut, `first_block` and `stop_block` count texts, not blocks.
         self._elements = Elements()
-        # The open elements, outermost first. -1 is the page itself.
+        # The open elements, outermost first. -1 stands for the page itself.
         self._tags: list[str] = []
         self._numbers = [-1]
         self._too_deep = 0
@@ -238,7 +257,10 @@ class Splitter:
         self._indent = ""
 
     def walk(self, root: etree._Element) -> None:
-        """Record a whole tree. This loop, `start` and `end` run for every element of every page."""
+        """Record a whole tree.
+
+        This loop, `start` and `end` are optimised, because they run for every element of every page.
+        """
         keep, start, end, add_text = self._cuts.attributes, self.start, self.end, self.text
         around: list[etree._Element] = []
         for node in root.iter():
@@ -319,10 +341,10 @@ class Splitter:
                 self._gap = self._cut = False
                 self._indent = ""
             else:
-                self._indent += line  # for the next text on the same line
+                self._indent += line  # belongs to the next text on the same line
 
     def cut(self) -> None:
-        """End the current block, whatever follows."""
+        """End the current block, regardless of the tags that follow."""
         self._cut = True
 
     @property
@@ -423,11 +445,11 @@ class _BlockMaker:
         self.blocks: list[Block] = []
         self._elements = elements
         self._hidden = hidden
-        self._containers = [*_paths(elements), ()]  # the last is for -1, the page itself
+        self._containers = [*_paths(elements), ()]  # the last item is for -1, the page itself
         self._indent = ""
 
     def make(self, parts: list[_Part], breaks: bool) -> None:
-        """Make a block of these texts. `breaks` tells whether the line ends after them."""
+        """Make a block of these texts. `breaks` is whether the line ends after them."""
         text, holder, tags, spaced, indent = parts[0]
         if len(parts) == 1 and indent is None:
             text = " ".join(text.split())
@@ -461,7 +483,7 @@ class _BlockMaker:
 
 
 def _paths(elements: Elements) -> list[tuple[str, ...]]:
-    """Return the tags from the root to each element. Equal paths, such as those of list items, are one object."""
+    """Return the tags from the root to each element. Equal paths, such as those of list items, are the same object."""
     different: list[tuple[str, ...]] = [()]
     numbers: dict[tuple[int, str], int] = {}
     number_of: list[int] = []

@@ -1,7 +1,7 @@
 """Write the rules of style sheets into the style attributes of elements, so that features can use them.
 
 Selectors may consist of tags, classes and ids, joined by white space or ``>``. Rules with other selectors are ignored,
-as are rules for print and for narrow screens. Where several rules set a property, CSS's order of precedence applies.
+as are rules for print and for narrow screens. If several rules set a property, CSS's order of precedence applies.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PROPERTIES = frozenset(["display", "visibility", "float", "position", "font-size
 
 MOST_RULES = 4_000
 MOST_COMPARISONS = 1_000_000
-"""Limits that bound the cost of a page with many rules. Further rules are ignored."""
+"""Maximum number of comparisons of rules and elements on a page. Further rules are ignored."""
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _PART = re.compile(r"([^{}]*)([{}])")
@@ -31,7 +31,10 @@ _OTHER_MEDIA = re.compile(r"print|speech|max-(?:device-)?width|@(?!media|support
 
 
 Selector = tuple[tuple[frozenset[str], bool], ...]
-"""Parts from right to left: tag, ``.class`` and ``#id``, and whether the part must be the parent of the last one."""
+"""The parts of a selector, from right to left.
+
+Each has its tag, ``.class`` and ``#id``, and a flag: whether it must be the parent of the previous part.
+"""
 
 
 class Rule(NamedTuple):
@@ -40,7 +43,7 @@ class Rule(NamedTuple):
     selector: Selector
     declarations: dict[str, str]
     precedence: tuple[bool, int, int, int]
-    """Importance, and number of ids, classes and tags. Of equal rules the last one wins."""
+    """Importance, and number of ids, classes and tags. If rules are equal, the last one wins."""
 
 
 def inline_styles(root: etree._Element, sheets: Iterable[str] = ()) -> None:
@@ -89,7 +92,7 @@ def read_rules(css: str) -> Iterator[Rule]:
 
 
 def _read_selector(text: str) -> Selector:
-    """Return the parts of a selector, or nothing if it is not supported."""
+    """Return the parts of a selector, or an empty tuple if it is not supported."""
     parts: list[tuple[frozenset[str], bool]] = []
     is_parent = False
     for compound in reversed(text.replace(">", " > ").split()):

@@ -1,7 +1,7 @@
 """A page as a tree of elements and text nodes, for methods without training.
 
-A block may contain texts of several elements, but the papers use text nodes. A tree maps each text to its block, and a
-choice of texts to a choice of blocks.
+The papers work on text nodes, but a block may contain texts of several elements. A tree maps each text to its block,
+and a selection of texts to a selection of blocks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class PageTree:
 
     def __init__(self, document: Document, spans: Sequence[Spans | None] = ()) -> None:
         self.document = document
-        # Text outside of all elements, which annotation files may have, gets a root.
+        # Text outside all elements, which annotation files may contain, gets a root.
         self.elements = document.elements if document.elements.tag else Elements(["html"], [-1], [{}], [1], [0], [0])
         blocks = zip(document.blocks, spans or repeat(None), strict=False)
         self.texts = [text for block, kept in blocks for text in _texts(block, self.elements.tag, kept)]
@@ -98,7 +98,7 @@ class PageTree:
         return element
 
     def topmost(self, wanted: Sequence[bool]) -> Iterator[int]:
-        """Yield the wanted elements that are not inside another wanted element."""
+        """Yield the selected elements that are not inside another selected element."""
         stop = 0
         for element, is_wanted in enumerate(wanted):
             if is_wanted and element >= stop:
@@ -119,7 +119,7 @@ class PageTree:
         return hash_text("\n".join(text.text for text in self.texts))
 
     def blocks_with(self, texts: Iterable[int], share: float) -> list[bool]:
-        """Return for each block whether at least this share of its characters, and at least one, is in the texts."""
+        """Return for each block whether at least this share of its characters (and at least one) is in the texts."""
         chosen = set(texts)
         inside, total = [0] * len(self.document.blocks), [0] * len(self.document.blocks)
         for number, text in enumerate(self.texts):

@@ -1,10 +1,11 @@
 """Measure how well annotators agree on the labels of the same blocks, beyond chance.
 
-Cohen's kappa compares two annotators, Fleiss' kappa all of them. Both follow from one table per pair of annotators,
-which counts the blocks by the labels that the two gave. Adding the tables of pages makes resampling cheap; adding rows
-and columns treats several labels as one class (content against noise, one label against the rest).
+Cohen's kappa compares two annotators, and Fleiss' kappa all of them. Both are computed from one table per pair of
+annotators, which counts blocks by the two labels. Because the tables of pages can be added, resampling is fast. Because
+rows and columns can be added, several labels can be treated as one class (content against noise, one label against the
+rest).
 
-If all annotators give every block the same label, chance alone agrees on everything, and kappa (0/0) is None.
+If all annotators give every block the same label, the expected agreement is 1, and kappa (0/0) is None.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from victorpy.errors import DataError
 from victorpy.research.statistics import RESAMPLES
 
 Floats = npt.NDArray[np.float64]
-_CHUNK = 100  # resamples at a time, so that many pages fit in memory
+_CHUNK = 100  # number of resamples at a time, so that many pages fit in memory
 _NUMBERS = ("kappa", "observed", "expected")
-_ENOUGH = 0.95  # share of resamples that must have a kappa for an interval
+_ENOUGH = 0.95  # minimum share of resamples with a kappa for an interval
 
 _ALL = frozenset(Label)
 _CONTENT = frozenset(label for label in Label if label.is_content)
@@ -44,7 +45,7 @@ class SharedPage:
     name: str
     texts: tuple[str, ...]
     labels: tuple[tuple[Label | None, ...], ...]
-    """Labels by annotator and block; None for blocks that the annotator has not labelled."""
+    """Labels by annotator and block, or None for blocks that the annotator has not labelled."""
 
     def by_block(self) -> Iterator[tuple[int, str, tuple[Label, ...]]]:
         """Yield number (from 1), text and labels of each block that all annotators have labelled."""
@@ -55,7 +56,7 @@ class SharedPage:
 
 
 def compare_annotators(annotators: Sequence[str], pages: Sequence[SharedPage], seed: int = 1) -> dict[str, Any]:
-    """Return the content of scores.json: how well annotators agree on the blocks that all of them labelled."""
+    """Return the content of scores.json: the agreement on blocks that all annotators labelled."""
     if len(annotators) < 2:
         raise DataError("agreement needs at least two annotators")
     tables = {weight: np.stack([_tables(page, weight) for page in pages]) for weight in WEIGHTS} if pages else {}
@@ -121,19 +122,19 @@ def _measure(tables: Floats, seed: int) -> dict[str, dict[str, Any]]:
     """Measure the agreement on every grouping, from the tables of every page (axes: page, pair, label, label).
 
     `observed` is the share of labels that agree. `expected` is the share that would agree if annotators chose labels at
-    random, as often as they gave them.
+    random with the same frequencies.
     """
     pages = len(tables)
     total = tables.sum(axis=0)
     random = np.random.default_rng(seed)
-    resampled = []  # each resample adds up as many tables as there are pages
+    resampled = []  # each resample adds as many tables as there are pages
     for _ in range(RESAMPLES // _CHUNK if pages > 1 else 0):
         times_sampled = random.multinomial(pages, np.full(pages, 1 / pages), size=_CHUNK).astype(float)
         resampled.append(np.tensordot(times_sampled, tables, axes=1))
     agreements = {}
     for name, classes in GROUPINGS.items():
         membership = np.array([[label in labels for label in Label] for labels in classes.values()], dtype=float)
-        confusion: Floats = membership @ total @ membership.T  # adds the rows and columns of a class
+        confusion: Floats = membership @ total @ membership.T  # this adds the rows and columns of a class
         intervals: list[list[float] | None] = [None] * (len(confusion) + 1)
         if resampled:
             resampled_kappas = np.concatenate([_kappas(membership @ chunk @ membership.T)[0] for chunk in resampled])
@@ -164,7 +165,7 @@ def cohen_kappa(tables: Floats) -> tuple[Floats, Floats, Floats]:
     (0.4, 0.7, 0.5)
     """
     total = tables.sum(axis=(-1, -2))
-    with np.errstate(invalid="ignore", divide="ignore"):  # no blocks, no agreement
+    with np.errstate(invalid="ignore", divide="ignore"):  # without blocks, kappa is NaN
         observed = np.trace(tables, axis1=-2, axis2=-1) / total
         expected = (tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1) / total**2
     return _beyond_chance(observed, expected), observed, expected
@@ -173,10 +174,11 @@ def cohen_kappa(tables: Floats) -> tuple[Floats, Floats, Floats]:
 def fleiss_kappa(tables: Floats) -> tuple[Floats, Floats, Floats]:
     """Return Fleiss' kappa, observed and expected agreement of all annotators, from the tables of all their pairs.
 
-    The agreement on a block is the share of pairs that agree, so the mean over blocks is the mean over pairs. By
-    chance, each label is chosen as often as all annotators together gave it. With two annotators this is Scott's pi.
+    The agreement on a block is the share of pairs that agree, so the mean over blocks is the mean over pairs. The
+    expected agreement assumes that labels are chosen with the frequencies of all annotators together. With two
+    annotators this is Scott's pi.
     """
-    given = (tables.sum(axis=-1) + tables.sum(axis=-2)).sum(axis=-2)  # each annotator is in equally many pairs
+    given = (tables.sum(axis=-1) + tables.sum(axis=-2)).sum(axis=-2)  # each annotator is in the same number of pairs
     with np.errstate(invalid="ignore", divide="ignore"):
         observed = np.trace(tables, axis1=-2, axis2=-1).sum(axis=-1) / tables.sum(axis=(-1, -2, -3))
         expected = ((given / given.sum(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
@@ -190,7 +192,7 @@ def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
 
 
 def _interval(kappas: Floats) -> list[float] | None:
-    """Return the middle 95 % of resampled kappas; None if too many resamples have no kappa."""
+    """Return the 95 % interval of resampled kappas, or None if too many resamples have no kappa."""
     defined = kappas[~np.isnan(kappas)]
     if len(defined) < _ENOUGH * len(kappas):
         return None

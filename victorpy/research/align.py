@@ -19,7 +19,7 @@ from victorpy.document import Block, Document, Label
 
 # Share of a block's words that must be in the gold for the block to be content.
 ENOUGH = 0.5
-# Maximum number of positions in the gold that are tried for a block that is out of order. Limits the time per page.
+# Maximum number of positions in the gold that are tried for a block that is out of order, to limit the time.
 MOST_PLACES = 100
 
 _LABEL_OF_TAG = dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), Label.HEADER)
@@ -45,7 +45,7 @@ def align(document: Document, gold: Sequence[Gold], block_level: frozenset[str])
         gold_label = gold[segment].label
         if gold_label is not None:
             is_continued = segment == last_segment
-        else:  # on the same line as the previous block: only inline tags and at most one <br> between them
+        else:  # same line as the previous block: only inline tags and at most one <br> between
             tags = [tag.lstrip("/") for tag in block.distance]
             breaks = [tag for tag in tags if tag in block_level]
             is_continued = block.index == last_content + 1 and breaks in ([], ["br"])
@@ -66,11 +66,11 @@ class _Alignment:
         self._matched: set[int] = set()  # positions of gold words that belong to a block
 
     def segments(self) -> list[int | None]:
-        """Align in page order, then handle blocks that are in another order in the gold."""
+        """Align in page order. Then handle blocks that have another position in the gold."""
         segments = self._align_in_order()
         self._adopt_moved_blocks(segments)
         self._prefer_neighbours(segments)
-        # A block without words, such as a single full stop, joins its neighbours.
+        # A block without words, such as a single full stop, gets the label of its neighbours.
         for block in range(1, len(segments) - 1):
             if not self._block_words[block] and segments[block - 1] == segments[block + 1] is not None:
                 segments[block] = segments[block - 1]
@@ -97,7 +97,7 @@ class _Alignment:
         return segments
 
     def _adopt_moved_blocks(self, segments: list[int | None]) -> None:
-        """Match blocks whose words are elsewhere in the gold, in a run of words that belongs to no block yet."""
+        """Match blocks whose words are elsewhere in the gold, in a run of words that does not belong to a block yet."""
         free_pairs: dict[tuple[str, str], list[int]] = {}
         for position, pair in enumerate(itertools.pairwise(self._gold_words)):
             if position not in self._matched:
@@ -113,7 +113,7 @@ class _Alignment:
                     break
 
     def _prefer_neighbours(self, segments: list[int | None]) -> None:
-        """Move a segment to a block with the same text (menu entry, headline) that is nearer to other content."""
+        """If a block with the same text (menu entry, headline) is nearer to other content, move the segment to it."""
         texts = [" ".join(block) for block in self._block_words]
         blocks_with_text: dict[str, list[int]] = {}
         for block, text in enumerate(texts):

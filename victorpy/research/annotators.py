@@ -21,13 +21,13 @@ class Annotators:
 
     names: tuple[str, ...]
     pages: tuple[SharedPage, ...]
-    unconfirmed: tuple[int, ...] = ()  # number of labels that only a model gave, by annotator
-    unpaired: tuple[str, ...] = ()  # messages about pages that some annotators do not have
+    unconfirmed: tuple[int, ...] = ()  # by annotator, number of labels that only a model gave
+    unpaired: tuple[str, ...] = ()  # messages about pages that are missing for some annotators
     refused: tuple[str, ...] = ()  # messages about pages that cannot be read or do not match
 
 
 def read_annotators(paths: Sequence[Path], config: Config | None = None, with_models: bool = False) -> Annotators:
-    """Read the files of one page, or one folder per annotator in which files with the same name belong together.
+    """Read the files of a single page, or one folder per annotator. In folders, files with the same name are compared.
 
     Blocks are the lines of the files. With a config, every page is split again by it, and labels follow their text. In
     folders, pages that do not match are left out. Single files must match. Labels that only a model gave count only
@@ -86,7 +86,7 @@ def _check_paths(paths: Sequence[Path]) -> None:
 
 
 def short_names(paths: Sequence[Path]) -> tuple[str, ...]:
-    """Name annotators by the last parts of their paths that differ.
+    """Name annotators after the last parts of their paths that differ.
 
     >>> short_names([Path("study/anna/tea.anno"), Path("study/ben/tea.anno")])
     ('anna', 'ben')
@@ -105,9 +105,9 @@ def short_names(paths: Sequence[Path]) -> tuple[str, ...]:
 def _read_page(
     name: str, paths: Sequence[Path], config: Config | None, with_models: bool
 ) -> tuple[SharedPage, list[int]]:
-    """Read one page of every annotator, and count the labels of each that only a model gave.
+    """Read a page of every annotator, and count the labels that only a model gave.
 
-    Without a name, the page is named after the files, or after the source in them.
+    If no name is given, the page is named after the files or their source.
     """
     cuts = (config or load_config("default")).cuts
     annotations = [load_annotation(path, cuts, recut=config is not None) for path in paths]

@@ -1,10 +1,9 @@
 """Compare methods on the same pages, as plain data: clean every page with every method, score and time the results.
 
-Cleaning is timed from bytes to text, in CPU time, in one process. Methods take turns in going first.
+Cleaning is timed from bytes to text, as CPU time, in one process. The first method changes from page to page.
 
 If the gold is a text, the words of the output and the gold are compared. If the gold is a list of values (SWDE), the
-share of kept values is measured. Keeping everything keeps all values, so the share of removed words is always measured
-too.
+share of kept values is measured. Since keeping everything keeps all values, the share of removed words is measured too.
 """
 
 from __future__ import annotations
@@ -52,11 +51,11 @@ __all__ = ["DataSet", "Method", "Plan", "compare_methods", "load_methods", "open
 
 TRAINED_ON = {"cleaneval": ("cleaneval",)}  # training data of bundled models whose meta.json does not record it
 HELD_OUT = "test"  # name of directories that models are not trained on
-FEW_SITES, PAGES_PER_SITE = 50, 3  # a data set with more sites, or with fewer pages per site, has no scores by site
-MOST_DISPUTED = 20  # number of pages that are listed because methods differ most on them
+FEW_SITES, PAGES_PER_SITE = 50, 3  # scores by site need at most this many sites, and this many pages per site
+MOST_DISPUTED = 20  # number of pages in the list of pages on which methods differ most
 
 Result = TypeVar("Result")
-Progress = Callable[[str], object]  # called with the name of every finished page
+Progress = Callable[[str], object]  # called with the name of each finished page
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +76,11 @@ class DataSet:
 
     @property
     def measure(self) -> str:
-        """The main measure: word F1, or the share of values kept."""
+        """The main measure: word F1, or the share of kept values."""
         return "value_recall" if self.has_values else "words_f1"
 
     def read_sites(self) -> Iterator[tuple[str, list[GoldPage]]]:
-        """Read the pages again and yield each site as soon as it is complete, so that few pages are in memory."""
+        """Read the pages again. Yield each site as soon as it is complete, so that few pages are in memory."""
         incomplete: dict[str, list[GoldPage]] = {}
         for page in read_dataset(self.kind, self.directory, lambda _: None, self.site_key):
             site = _site_name(self.kind, page)
@@ -92,12 +91,12 @@ class DataSet:
 
 
 def _site_name(kind: str, page: GoldPage) -> str:
-    """Return the site of a page. A shop of SWDE is one site per vertical, since its templates differ."""
+    """Return the site of a page. In SWDE, each vertical of a shop is a separate site, since templates differ."""
     return f"{page.page_type}-{page.site}" if kind in VALUE_KINDS else page.site
 
 
 def open_sets(specs: Sequence[str], warn: Warn, site_key: str = SITE_KEY) -> list[DataSet]:
-    """Read data sets given as ``KIND:DIR``. Warnings about pages are given here, and not when sites are read."""
+    """Read data sets given as ``KIND:DIR``. Warnings about pages are printed here, not when sites are read."""
     sources = [set_name(spec) for spec in specs]
     repeated = [source for source, times in Counter(sources).items() if times > 1]
     if repeated:
@@ -112,7 +111,7 @@ def open_sets(specs: Sequence[str], warn: Warn, site_key: str = SITE_KEY) -> lis
 
 
 class Cleaned(NamedTuple):
-    """The output of a method for a page: its text, and its blocks if the method labels blocks."""
+    """The output of a method for a page: the text, and the blocks if the method labels blocks."""
 
     text: str = ""
     page: CleanPage | None = None
@@ -135,8 +134,8 @@ class ComparedSite(NamedTuple):
     site: str
     tuned: int
     learned: dict[str, LearningCost]
-    rows: list[PageResult]  # one row per page and method, page by page
-    ceilings: list[Score]  # the number of gold values that occur in the page text, for each page with values as gold
+    rows: list[PageResult]  # one row per page and method, ordered by page
+    ceilings: list[Score]  # for each page with gold values, how many of them occur in its text
 
 
 def compare_methods(
@@ -150,7 +149,7 @@ def compare_methods(
     turns = itertools.count()
     for data in sets:
         for site, pages in data.read_sites():
-            if not compared:  # trigger all lazy loading before anything is timed
+            if not compared:  # load everything before anything is timed
                 for method in methods:
                     MethodAtSite(method, pages[:1], Shares([0], [], [0])).clean(pages[0])
             shares = share_out(len(pages), plan, f"{data.source} {site}")
@@ -168,13 +167,17 @@ def compare_methods(
     return compared
 
 
+_has_run = set[str]()
+"""The methods that have cleaned a page in this process."""
+
+
 class MethodAtSite:
     """A method that has learned from a site's pages. If learning fails, cleaning fails on all pages of the site."""
 
     def __init__(self, method: Method, pages: Sequence[GoldPage], shares: Shares) -> None:
         self.name = method.name
         self.learned = LearningCost()
-        self.config: Config | None = None  # config that splits pages into blocks; other programs have none
+        self.config: Config | None = None  # config that splits pages into blocks; None for other programs
         if method.is_peer:
             extract = load_peer(str(method.method), method.parameters)
             self._run: Callable[[GoldPage], Cleaned] = lambda gold: Cleaned(extract(gold.html))
@@ -200,9 +203,12 @@ class MethodAtSite:
         self._run = run
 
     def clean(self, gold: GoldPage) -> Cleaned:
-        """Clean a page. A method that fails gives an empty text and an error."""
+        """Clean a page. If the method fails, return an empty text and an error."""
         if self.learned.error:
             return Cleaned(error=f"learning the site failed: {self.learned.error}")
+        if self.name not in _has_run:
+            _has_run.add(self.name)
+            _timed(lambda: self._run(gold))  # the first page takes longer, since much is loaded on first use
         output, seconds, error = _timed(lambda: self._run(gold))
         return (output or Cleaned())._replace(seconds=seconds, error=error)
 
@@ -219,7 +225,7 @@ def _timed(function: Callable[[], Result]) -> tuple[Result | None, float, str]:
 
 
 class SiteDocuments:
-    """The pages of a site as documents. Every iteration reads them again, so that none is held in memory."""
+    """The pages of a site as documents. Each iteration reads them again, so that they are not held in memory."""
 
     def __init__(self, pages: Sequence[GoldPage], config: Config) -> None:
         self._pages = pages
@@ -253,7 +259,7 @@ class Ruler:
         self._word_count = len(page_words)
         self._labels: dict[object, tuple[Label, ...]] = {}
         self.ceiling = self._count_values(page_words)
-        """Score of keeping every word of the page: some values may not be in its text."""
+        """Score of keeping every word. It may be below 1, because some values are not in the text of the page."""
 
     def measure(self, method: MethodAtSite, output: Cleaned) -> PageResult:
         kept = aligned_words(output.text)
@@ -270,7 +276,7 @@ class Ruler:
             scores["cleaneval_words_f1"] = cleaneval_words(output.text, gold).f1
             scores["shingle_f1"] = shingle_f1(output.text, gold).f1
             scores["empty"] = float(not words.output and words.gold > 0)
-            if output.page and method.config:  # methods that split pages in the same way share gold labels
+            if output.page and method.config:  # gold labels are shared by methods that split pages in the same way
                 cut = cut_key(method.config)
                 if cut not in self._labels:
                     self._labels[cut] = gold_labels(self._gold, output.page.document, method.config)
@@ -285,7 +291,7 @@ class Ruler:
         return Score(count, count, len(self._values))
 
 
-# Summaries: the content of scores.json and pages.jsonl
+# Summaries for scores.json and pages.jsonl
 
 
 def training_sets(model: str, sets: Sequence[str]) -> list[str]:
@@ -328,7 +334,7 @@ def was_trained_on(model: str, meta: Mapping[str, Any], data: str, pages: Iterab
     if recorded is None:
         return None
     kind, _, name = data.partition(":")
-    if name == kind:  # the directory above the parts of a set, which contains the part that was recorded
+    if name == kind:  # the directory contains the part of the set that was recorded
         return any(entry.partition(":")[0] == kind for entry in map(str, recorded))
     return data in recorded or (kind in recorded and name != HELD_OUT)
 
@@ -415,7 +421,7 @@ def page_records(compared: Iterable[ComparedSite]) -> Iterator[dict[str, Any]]:
 
 
 def _scores(rows: Sequence[PageResult], learned: Sequence[LearningCost]) -> dict[str, Any]:
-    labelled = [row.blocks for row in rows if row.blocks]  # none for pages on which the method failed
+    labelled = [row.blocks for row in rows if row.blocks]  # empty for pages on which the method failed
     blocks = BlockCounts.sum(labelled)
     learned_pages = sum(cost.pages for cost in learned)
     main = _main_scores(rows)
@@ -440,7 +446,7 @@ def _main_scores(rows: Sequence[PageResult]) -> dict[str, Any]:
 
 
 def _differences(data: DataSet, deciding: Mapping[str, Sequence[float]]) -> Iterator[dict[str, Any]]:
-    """Yield how every method differs from the first and from the best method, on the same pages."""
+    """Yield the difference of every method from the first and from the best method, on the same pages."""
     best = max(deciding, key=lambda name: sum(deciding[name]))
     for against in dict.fromkeys([next(iter(deciding)), best]):
         for name, values in deciding.items():

@@ -47,9 +47,9 @@ class GoldPage:
     page_type: str = ""
     site_key: str = SITE_KEY
     annotation: Path | None = None
-    """Annotation file with the labels that a person gave. Other gold is aligned with the page to label its blocks."""
+    """Annotation file with a person's labels. Without one, the gold is aligned with the page to label its blocks."""
     partial: bool = False
-    """Whether the gold is only a part of the content. Blocks outside it are unknown, and training ignores them."""
+    """Whether the gold is only a part of the content. If so, training ignores the blocks outside it."""
 
     @property
     def site(self) -> str:
@@ -145,7 +145,7 @@ def read_cleaneval(directory: Path, warn: Warn) -> Iterator[GoldPage]:
 def parse_cleaneval(text: str) -> tuple[str, tuple[Gold, ...]]:
     """Read the URL and the segments of a gold text. Text before the first tag is a paragraph.
 
-    CleanPortalEval writes some characters as references (``&#8217;``), which are decoded. CleanEval has none.
+    Character references (``&#8217;``) are decoded. They only occur in CleanPortalEval.
 
     >>> parse_cleaneval("URL: http://x.example/ \\n<h>News<p>All is well.")
     ('http://x.example/', (Gold(text='News', label=<Label.HEADER: 'header'>),
@@ -178,7 +178,7 @@ def read_dragnet(directory: Path, warn: Warn) -> Iterator[GoldPage]:
 
 
 _L3S_KIND = re.compile(r"\bx-nc-sel(\d)\b")
-# 1 is a headline, 2 full text, 3 a supplement such as a caption; noise, related content and comments are not content.
+# 1 is a headline, 2 is full text, and 3 is a supplement such as a caption. Other kinds are not content.
 _L3S_CONTENT = frozenset("123")
 
 
@@ -211,7 +211,7 @@ def read_l3s(directory: Path, warn: Warn) -> Iterator[GoldPage]:
 def read_swde(directory: Path, warn: Warn) -> Iterator[GoldPage]:
     """SWDE: VERTICAL/VERTICAL-SITE(...)/N.htm, groundtruth/VERTICAL/VERTICAL-SITE-ATTRIBUTE.txt.
 
-    The gold is not a text but the values that a cleaner must keep. Each value is a segment.
+    The gold is not a text but a list of values that a cleaner must keep. Each value is a segment.
     """
     for folder in sorted(path for path in directory.glob("*/*") if path.is_dir() and path.parent.name != "groundtruth"):
         vertical = folder.parent.name
@@ -232,7 +232,7 @@ def read_swde(directory: Path, warn: Warn) -> Iterator[GoldPage]:
             if content is None:
                 continue
             text = " ".join(html.unescape(decode(content).text).split())
-            # In page order; values that are not in the text come last.
+            # Sort values by their position on the page. Values that are not in the text come last.
             offsets = {value: text.find(" ".join(value.split())) % (len(text) + 1) for value in values[page.stem]}
             gold = tuple(Gold(value) for value in sorted(values[page.stem], key=offsets.__getitem__))
             url = f"http://{site.removeprefix(vertical + '-')}.example/{page.stem}"
@@ -370,12 +370,12 @@ _ADDRESSES = [
     re.compile(rb"<meta\b[^>]*\bog:url\b[^>]*\bcontent=[\"']?(https?://[^\"'>\s]+)", re.IGNORECASE),
     re.compile(rb"<base\b[^>]*\bhref=[\"']?(https?://[^\"'>\s]+)", re.IGNORECASE),
 ]
-_FEWEST_LINKS = 3  # fewer may be links to the program that made the page
+_FEWEST_LINKS = 3  # minimum number of links; fewer may lead to the program that made the page
 _LINK = re.compile(rb"\bhref=[\"']?(https?://[^\"'>\s/]+)", re.IGNORECASE)
 
 
 def _guess_address(content: bytes) -> str:
-    """Guess a page's address from its head, or else from the site that most of its links lead to, if it has some."""
+    """Guess a page's address from its head, or else from the site that most of its links lead to."""
     for pattern in _ADDRESSES:
         address = pattern.search(content)
         if address:

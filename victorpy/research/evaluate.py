@@ -51,13 +51,13 @@ _NEED_SEGMENTS = frozenset(
     "cleaneval_text cleaneval_markup cleaneval_total cleaneval_words_tags_f1 cleaneval_segments_f1 "
     "cleaneval_segments_unlabelled_f1".split()
 )
-"""Measures that mean nothing if the gold has no tags."""
+"""Measures that are only meaningful if the gold has tags."""
 
 CURVE, ABLATION, GRID = "learning_curve", "ablation", "grid"
 CURVE_SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 GRID_PARAMETERS = frozenset(["c1", "c2", "max_iterations", "threshold"])
 _ALL_FEATURES = "all features"
-_BINS = 10  # of predicted probabilities
+_BINS = 10  # number of bins of predicted probabilities
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of the experiment, the number of finished folds and the number of folds."""
@@ -82,12 +82,12 @@ class Evaluation:
     config: Config
     pages: tuple[PageResult, ...]
     everything: tuple[PageResult, ...]
-    """Results of keeping every block as a paragraph, the baseline that any cleaner has to beat."""
+    """Results of keeping every block as a paragraph, the baseline that every cleaner has to beat."""
     experiments: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
     """The tables of the learning curve, the ablation and the grid."""
     warnings: tuple[str, ...] = ()
     method: Mapping[str, Any] = field(default_factory=dict)
-    """Name of a method that is scored without training, and what it learned from."""
+    """Name of a method that is scored without training, and the kind of data that it learned from."""
 
     def scores(self) -> dict[str, Any]:
         """Return all results by name. Shares are from 0 to 1."""
@@ -137,12 +137,15 @@ class Evaluation:
 
 
 def _measures(pages: Sequence[PageResult]) -> list[str]:
-    """Return the measures that pages have, starting with those in tables."""
+    """Return the measures of the pages. Measures that are shown in tables come first."""
     return list(dict.fromkeys([*MEASURES, *(name for page in pages for name in page.scores)]))
 
 
 def means(pages: Sequence[PageResult]) -> dict[str, float | None]:
-    """Return the mean of every measure over pages, or None if no page has it. Accuracies are shares of all blocks."""
+    """Return the mean of every measure over pages, or None if no page has the measure.
+
+    Accuracies are shares of all blocks.
+    """
     blocks = BlockCounts.sum(page.blocks for page in pages)
     averages = {name: mean_of(pages, name) for name in _measures(pages)}
     return averages | {name: getattr(blocks, name) for name in _BLOCK_MEASURES}
@@ -186,14 +189,14 @@ def cross_validate(
     jobs: int,
     share: float,
 ) -> Iterator[list[PageResult]]:
-    """Yield the results of each fold, labelled by a model that was trained on the other folds only.
+    """Yield the results of each fold, labelled by a model that was trained on the other folds.
 
-    With a `share` below 1, only that share of the groups is trained on. The test pages stay the same.
+    With a `share` below 1, models are trained on only that share of the groups. Test pages stay the same.
     """
     groups = [page.site if group == "site" else f"{page.data}/{page.name}" for page in pages]
     fold_of = make_folds(groups, folds, seed)
     order = sorted(set(groups))
-    random.Random(seed).shuffle(order)  # the same for every share
+    random.Random(seed).shuffle(order)  # use the same order for every share
     trained_groups = frozenset(order[: max(round(share * len(order)), 1)])
     rows = list(zip(pages, fold_of, groups, strict=True))
     splits = []
@@ -244,7 +247,7 @@ class Variant(NamedTuple):
 
     experiment: str
     name: str
-    row: dict[str, Any]  # the first cells of its row in the experiment's table
+    row: dict[str, Any]  # the first cells of the variant's row in the table of the experiment
     config: Config
     parameters: Mapping[str, float] = {}
     share: float = 1.0
@@ -259,7 +262,7 @@ def evaluate(
     ablate: str | None = None,
     grid: Mapping[str, Sequence[float]] | None = None,
 ) -> Evaluation:
-    """Cross-validate a config, and on request also with fewer pages, fewer features and other parameters."""
+    """Cross-validate a config. On request, repeat this with fewer pages, fewer features and other parameters."""
     if settings.folds < 2:
         raise DataError("cross-validation needs at least 2 folds")
     if settings.jobs < 1:
@@ -292,7 +295,7 @@ def evaluate(
         try:
             results = whole if variant.name == _ALL_FEATURES else run(variant)
         except DataError:
-            if variant.experiment != CURVE:  # a small share of the pages may have one label only
+            if variant.experiment != CURVE:  # a small share of the pages may contain a single label
                 raise
             continue
         row = variant.row | {"mean": means(results), "interval": intervals(results)}
@@ -321,7 +324,7 @@ def _variants(
 
 
 def feature_sets(features: Sequence[str], kind: str) -> dict[str, list[str]]:
-    """Return the features of an ablation: each family alone and left out, or each feature left out."""
+    """Return the sets of features of an ablation: each family alone and left out, or each feature left out."""
     families: dict[str, list[str]] = {}
     for name in features:
         feature = find_feature(name)
@@ -369,7 +372,7 @@ def evaluate_as_is(
 ) -> Evaluation:
     """Score a method on all pages without training. `progress` is called with the number of newly finished pages.
 
-    A method that learns from a site learns from the same pages that it labels, as it would in use.
+    A method that learns from a site learns from the pages that it labels, as in real use.
     """
     if not pages:
         raise DataError("no pages are left to evaluate on")

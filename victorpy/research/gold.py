@@ -23,19 +23,19 @@ from victorpy.sites.grouping import SITE_KEY
 
 # Pages whose gold is only a part of the content
 _FRAME_TAGS = ("nav", "header", "footer", "aside")
-"""Outside of the gold and of `<article>`, the text of these elements is noise."""
+"""If the gold is partial, text of these elements is noise, unless it is in the gold or in an `<article>`."""
 _PARTIAL_WEIGHT = 0.2
 
-# Pages whose gold is values, such as the title and the price of a book
-_TREE_PAGES = 60  # number of pages of a site that its style tree is made from
+# Pages with gold values, such as the title and price of a book
+_TREE_PAGES = 60  # number of pages of a site for building its style tree
 _TREE_THRESHOLD = 0.4
 _VALUE_PAGES = 10
-"""Maximum number of labelled pages of a site. Pages of one site are similar, so more pages add little."""
+"""Maximum number of labelled pages per site. Pages of one site are similar, so more pages add little."""
 _FRAME_WEIGHT = 0.3
-_FIELD_NAMES = 5  # maximum length of a run of noise between two values that may be the names of fields
+_FIELD_NAMES = 5  # maximum number of blocks of noise between two values that may be names of fields
 
 LEAST_FOUND = 0.5
-"""Least share of the words of a gold that must be on its page. Otherwise it may be the gold of another page."""
+"""Minimum share of the gold's words that must be on the page. Otherwise it may be the gold of another page."""
 
 _TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 
@@ -51,8 +51,8 @@ class LabelledPage:
     document: Document
     labels: tuple[Label, ...]
     gold: tuple[Gold, ...]
-    weights: tuple[float, ...] | None = None  # weight of each block in training, or None if all blocks count the same
-    roles: tuple[Role, ...] = ()  # the role of each block, if the annotation has roles
+    weights: tuple[float, ...] | None = None  # weight of each block in training, or None if all are equal
+    roles: tuple[Role, ...] = ()  # the role of each block, if the annotation file has roles
 
     @property
     def has_segments(self) -> bool:
@@ -105,7 +105,7 @@ def label_page(page: GoldPage, data: str, config: Config) -> LabelledPage:
         document = read_document(page.html, config, page.url or None, source=page.name)
         labels = align(document, page.gold, config.cuts.block_level)
     weights = None
-    if page.partial:  # what is outside the gold is unknown, unless it belongs to the frame of the page
+    if page.partial:  # blocks outside the gold are unknown, except in the frame of the page
         columns = Columns(document, config)
         is_frame = columns.within_any(*_FRAME_TAGS) & ~columns.within("article")
         is_used = [label.is_content or frame for label, frame in zip(labels, is_frame, strict=True)]
@@ -114,10 +114,10 @@ def label_page(page: GoldPage, data: str, config: Config) -> LabelledPage:
 
 
 def label_values(pages: Sequence[GoldPage], data: str, config: Config) -> Iterator[LabelledPage]:
-    """Label some pages of a site whose gold is values, with a style tree of many pages of the site.
+    """Label some pages with gold values, using a style tree of many pages of their site.
 
-    Blocks with a value are content. Blocks that the tree drops are noise, except a few blocks between two values, which
-    may be the names of fields. Everything else is unknown.
+    Blocks with a value are content. Blocks that the tree drops are noise. Short runs of such blocks between two values
+    are an exception, because they may be names of fields. All other blocks are unknown.
     """
     read = [(page, read_document(page.html, config, page.url, source=page.name)) for page in pages[:_TREE_PAGES]]
     tree = SiteStyleTree(t=_TREE_THRESHOLD).fit([document for _, document in read])
@@ -139,7 +139,7 @@ def label_values(pages: Sequence[GoldPage], data: str, config: Config) -> Iterat
 
 
 def is_gold_of(document: Document, labels: Sequence[Label], gold: Sequence[Gold]) -> bool:
-    """Whether a gold text seems to belong to a page: the blocks aligned with it have at least half as many words."""
+    """Whether a gold text seems to belong to a page: the aligned blocks have at least half as many words."""
     content = (text for text, label in zip(document.texts, labels, strict=True) if label.is_content)
     found, wanted = ("\n".join(texts) for texts in (content, (part.text for part in gold)))
     return len(aligned_words(found)) >= LEAST_FOUND * len(aligned_words(wanted))

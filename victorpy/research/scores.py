@@ -1,6 +1,6 @@
-"""Measures of a cleaned page against its gold, and the row of results that all tables are built from.
+"""Measure a cleaned page against its gold. All tables are built from the resulting rows.
 
-Scores are in 0..1. Two empty texts agree perfectly; an empty text and any other do not agree at all.
+Scores are from 0 to 1. Two empty texts have the score 1; an empty and a non-empty text have the score 0.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _overlap(output: Sequence[Hashable], gold: Sequence[Hashable]) -> Score:
 
 
 def occurring(values: Iterable[str], words: Sequence[str]) -> tuple[bool, ...]:
-    """Whether the words of each value follow one another in a text.
+    """Whether the words of each value occur consecutively in a text.
 
     >>> occurring(["canon eos", "eos canon", "can"], ["the", "canon", "eos", "7d"])
     (True, False, False)
@@ -81,7 +81,7 @@ def cleaneval_edit(output: str, gold: str) -> float:
 
 
 def _numbered(*sequences: Sequence[Hashable]) -> list[list[int]]:
-    """Replace items by integers, which are aligned many times faster than strings."""
+    """Replace items with integers, which can be aligned many times faster than strings."""
     numbers: dict[Hashable, int] = {}
     return [[numbers.setdefault(item, len(numbers)) for item in sequence] for sequence in sequences]
 
@@ -108,13 +108,13 @@ class BlockCounts(NamedTuple):
 
     @property
     def label_accuracy(self) -> float:
-        """Share of blocks with the right label; 1 without blocks."""
+        """Share of blocks with the right label, or 1 if there are no blocks."""
         right = sum(count for (gold, ours), count in self.confusion.items() if gold is ours)
         return right / self.total if self.total else 1.0
 
     @property
     def content_accuracy(self) -> float:
-        """Share of blocks that are correctly kept or dropped; 1 without blocks."""
+        """Share of blocks that are correctly kept or dropped, or 1 if there are no blocks."""
         right = sum(count for (gold, ours), count in self.confusion.items() if gold.is_content == ours.is_content)
         return right / self.total if self.total else 1.0
 
@@ -127,7 +127,7 @@ class BlockCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """The result of one method on one page: a row from which evaluations and comparisons build their tables."""
+    """The result of one method on one page. Evaluations and comparisons build their tables from these rows."""
 
     name: str
     data: str
@@ -148,7 +148,7 @@ class PageResult:
 
 
 def values_of(rows: Iterable[PageResult], measure: str) -> list[float]:
-    """Return the values of a measure, for the pages that have it."""
+    """Return the values of a measure for the pages that have it."""
     return [row.scores[measure] for row in rows if measure in row.scores]
 
 
@@ -163,7 +163,7 @@ def pooled(rows: Iterable[PageResult], count: str) -> Score:
 
 
 def measure_texts(output: str, gold: str) -> tuple[dict[str, float], dict[str, Score]]:
-    """Return all measures of a text against the gold, and word counts for pooled scores.
+    """Return all measures of a text against the gold, and its word counts for pooled scores.
 
     Both texts may have CleanEval's tags, which only some measures read.
     """

@@ -1,4 +1,4 @@
-"""Run methods at a site: choose the pages that they learn from, and measure their CPU time.
+"""Run methods on the pages of a site: choose the pages to learn from, and measure CPU time.
 
 `victor compare`, `victor mine`, `victor evaluate` and cross-validation all use these functions.
 """
@@ -25,11 +25,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the pages of every site are divided."""
+    """How the pages of each site are divided."""
 
     sample: int = SAMPLE  # maximum number of pages per site that a method learns from
     tune: int = 0
-    """Number of pages per site whose labels are given to methods. No method is scored on them."""
+    """Number of pages per site whose labels are given to methods. These pages are not scored."""
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class Shares(NamedTuple):
 def share_out(count: int, plan: Plan, site: str = "") -> Shares:
     """Divide the pages of a site, in the same way in every run.
 
-    Tuned pages are evenly spaced, and at most half of the site.
+    Tuned pages are evenly spaced, and are at most half of the pages.
 
     >>> share_out(6, Plan(sample=4, tune=2))
     Shares(learned=[1, 3, 4, 5], tuned=[1, 4], scored=[0, 2, 3, 5])
@@ -67,7 +67,7 @@ def share_out(count: int, plan: Plan, site: str = "") -> Shares:
 def label_site(
     labeller: Labeller, documents: Sequence[Document], learned: Sequence[int]
 ) -> tuple[list[Labelling], float, float]:
-    """Label a site's pages after learning from those whose indices are `learned`.
+    """Label a site's pages after learning from the pages with the indices `learned`.
 
     Returns the labels, the CPU seconds of learning, and the CPU seconds of labelling.
     """
@@ -81,9 +81,9 @@ def label_site(
 def label_by_site(
     labeller: Labeller, pages: Sequence[LabelledPage], plan: Plan | None = None
 ) -> Iterator[dict[int, Labelling]]:
-    """Label gold pages site by site, and yield the labels of each site's pages by index.
+    """Label gold pages site by site. Yield the labels of each site's pages by index.
 
-    A site in two data sets counts as two sites. Without a plan, a site is learned from all its pages.
+    A site in two data sets counts as two sites. Without a plan, methods learn from all pages of a site.
     """
     sites: dict[str, list[int]] = {}
     for index, page in enumerate(pages):
@@ -95,7 +95,7 @@ def label_by_site(
 
 
 def map_in_jobs(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
-    """Call a function for all items, in `jobs` processes if more than 1, and yield the results in order."""
+    """Call a function for all items, in parallel if `jobs` is more than 1. Yield the results in order."""
     if jobs == 1:
         yield from map(function, items)
         return

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 RESAMPLES = 2000
-_CHUNK = 200  # resamples at a time, so that thousands of pages fit in memory
+_CHUNK = 200  # number of resamples at a time, so that thousands of pages fit in memory
 _NAN = float("nan")
 
 
@@ -32,7 +32,7 @@ class Difference:
     low: float
     high: float
     p_value: float
-    """Probability of a difference at least as large if the two cleaners were swapped at random on each page."""
+    """Probability of at least this difference if the two cleaners were swapped at random on each page."""
 
 
 def mean(values: Sequence[float]) -> float | None:

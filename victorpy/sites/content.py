@@ -1,7 +1,8 @@
-"""Measure how much the content at one place of a site's template differs between pages.
+"""Measure how much the content at a place of a site's template differs between pages.
 
-Features are the words, image files and link targets there (Yi, Liu and Li 2003, 3.3). The entropy of a feature over
-the pages (equation 5, which is the sentence paper's equation 4) depends on the counts n_j of the feature on the pages:
+Features are the words, image files and link targets at the place (Yi, Liu and Li 2003, 3.3). The entropy of a feature
+over the pages (equation 5, which is the sentence paper's equation 4) depends on the counts n_j of the feature on the
+pages:
 
     -sum p_j log_m p_j  with  p_j = n_j / N   is   (log N - (sum n_j log n_j) / N) / log m
 
@@ -26,9 +27,9 @@ class Content:
     __slots__ = ("pages", "sums")
 
     def __init__(self) -> None:
-        self.pages = 0  # the pages that have this place, one bit each
+        self.pages = 0  # bit set of the pages with this place
         self.sums: dict[str, list[Any]] = {}
-        """For each feature: the pages that have it, one bit each, then N, then the sum of n log n."""
+        """For each feature: the bit set of pages that have it, then N, then the sum of n log n."""
 
     def add(self, page: int, counts: Counter[str]) -> None:
         bit = 1 << page
@@ -54,15 +55,15 @@ class Content:
 
     @property
     def page_count(self) -> int:
-        """Number of pages that have the place: the m of the equations."""
+        """Number of pages that have the place, called m in the equations."""
         return self.pages.bit_count()
 
     def pages_with(self, feature: str) -> int:
-        """Return the number of pages that have the feature here."""
+        """Return the number of pages that have the feature at this place."""
         return self.sums[feature][0].bit_count() if feature in self.sums else 0
 
     def entropy(self, feature: str) -> float:
-        """Return H(a) of equation 5: 1 if the pages have the feature equally often, 0 if only one page has it."""
+        """Return H(a) of equation 5: 1 if all pages have the feature equally often, 0 if only one page has it."""
         if feature not in self.sums or self.page_count < 2:
             return 0.0
         _, total, logs = self.sums[feature]
@@ -83,10 +84,10 @@ class Content:
     def repeated(self, epsilon: float) -> frozenset[str]:
         """Return the locally noisy features, which the pages repeat at this place (3.6, the third enhancement).
 
-        The paper drops features whose entropy by equation 5 is smaller than epsilon. By that equation, the entropy is
-        0 for a feature of a single page and 1 for a feature of all pages, so this would drop the content of single
-        pages. The paper's example, "Home" in every page's path, is a feature of all pages. So we take the information,
-        1 - H, instead of the entropy.
+        The paper drops features whose entropy by equation 5 is smaller than epsilon. By that equation, the entropy is 0
+        for a feature of a single page and 1 for a feature of all pages, so this would drop the content of single pages.
+        The paper's example, "Home" in every page's path, is a feature of all pages. So we compare the information, 1 -
+        H, instead of the entropy.
         """
         if self.page_count < 2:
             return frozenset()

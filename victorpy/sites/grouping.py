@@ -23,7 +23,7 @@ SEED = 1
 def site_of(url: str, by: str = "domain") -> str:
     """Return the site of an address, or an empty string if the address has no host.
 
-    A site is a registered domain with all hosts below it, or with ``by="host"`` a single host.
+    A site is a registered domain with all its hosts, or with ``by="host"`` a single host.
 
     >>> site_of("http://news.bbc.co.uk:80/1"), site_of("https://tea.blogspot.com/"), site_of("http://[x/")
     ('bbc.co.uk', 'tea.blogspot.com', '')

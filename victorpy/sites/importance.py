@@ -13,7 +13,7 @@ from victorpy.sites.content import link_features
 from victorpy.sites.page_tree import PageNode
 from victorpy.sites.style_tree import ElementNode, StyleNode, StyleTree
 
-GAMMA = 0.9  # the attenuating factor of equation 2
+GAMMA = 0.9  # attenuating factor of equation 2
 EPSILON = 0.01  # a feature with less information than this is locally noisy
 
 
@@ -22,12 +22,12 @@ def node_importance(element: ElementNode) -> float:
     if element.page_count <= 1:
         return 1.0
     entropy = sum(-share * math.log(share) for share in _style_shares(element))
-    # If several elements of a page are one node, there may be more styles than pages.
+    # There may be more styles than pages if several elements of a page are one node.
     return min(entropy / math.log(element.page_count), 1.0)
 
 
 def _style_shares(element: ElementNode) -> list[float]:
-    """Return the p_i of an element's styles. On pages where it is a leaf, being a leaf is its style."""
+    """Return the p_i of an element's styles. Being a leaf is a separate style."""
     counts = [style.page_count for style in element.styles.values()]
     if element.content is not None:
         counts.append(element.content.page_count)
@@ -39,22 +39,22 @@ class Judged(NamedTuple):
 
     node: float
     composite: float
-    leaf: float  # importance of its content on the pages where it is a leaf; 0 if it never is
+    leaf: float  # importance of its content on pages where it is a leaf; 0 if there are none
     repeated: frozenset[str]
-    """Features that pages repeat there. A block that has no other features is noise."""
+    """Locally noisy features. A block that has no other features is noise."""
     highest: float
     """The highest importance of the node, its content and all nodes below.
 
     The node is noise for all higher thresholds.
     """
     noisy: bool
-    """Whether neither the node, nor its content, nor any node below is more important than the threshold (figure 5)."""
+    """Whether the importance of the node, its content and all nodes below is at most the threshold (figure 5)."""
     meaningful: bool  # whether neither its content nor any node below is noisy
 
 
 @dataclass(slots=True)
 class Judgement:
-    """The importance of all element nodes of a tree, and which are noise at a threshold t."""
+    """The importance of all element nodes of a tree, and whether they are noise at a threshold t."""
 
     gamma: float = GAMMA
     t: float = 0.4
@@ -65,7 +65,7 @@ class Judgement:
         return self._judged[element]
 
     def judge(self, tree: StyleTree) -> Judgement:
-        """Judge all nodes of a tree from the leaves up. One pass covers all of the paper's procedures."""
+        """Judge all nodes of a tree, from the leaves up. This single pass replaces all of the paper's procedures."""
         self._judged.clear()
         self._judge(tree.root)
         return self
@@ -112,7 +112,7 @@ class Place(NamedTuple):
 
 
 def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
-    """Map a page to the tree (figure 7). Blocks in a new style stay at the element with that style."""
+    """Map a page to the tree (figure 7). Blocks in an unknown style are mapped to the element with that style."""
     places = [Place(tree.root, is_leaf=False)] * len(document.blocks)
     open_nodes: list[tuple[ElementNode, PageNode]] = [(tree.root, tree.page(document))]
     while open_nodes:
@@ -134,6 +134,24 @@ def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
     return places
 
 
+LEAST_FIT = 0.05
+"""Minimum share of a page's text at places of the tree.
+
+For trees of 20 sites of SWDE, 99 % of the pages of other sites have less, and 160 of 160 other pages of the site more.
+"""
+
+
+def misfit(document: Document, places: Sequence[Place]) -> tuple[str, ...]:
+    """Return a warning if hardly any of a page's text is at places that the pages of the site have."""
+    lengths = [len(text) for text in document.texts]
+    placed = sum(length for length, place in zip(lengths, places, strict=True) if place.is_leaf)
+    fit = placed / (sum(lengths) or 1)
+    if not lengths or fit >= LEAST_FIT:
+        return ()
+    share = f"{fit:.0%} of its text is at places that the site's pages have"
+    return (f"the page seems to belong to another site: {share}; learn from pages of its own site",)
+
+
 def block_importances(
     tree: StyleTree, judgement: Judgement, document: Document, places: Sequence[Place] | None = None
 ) -> list[float]:
@@ -153,7 +171,7 @@ def block_importances(
             continue
         importances.append(judged.leaf)
         if judged.repeated:
-            # Words count first: the same words are noise even if each page links them to another target ("Share").
+            # Use words before links: "Share" is noise even if its link has a different target on each page.
             features = simple_words(block.text) or link_features(document, block)
             if features and judged.repeated.issuperset(features):
                 importances[-1] = 0.0

@@ -1,8 +1,8 @@
-"""The tree of a page that is merged into its site's tree: elements with their display, and leaves that hold blocks.
+"""The tree of a page, which is merged into the tree of its site. Its leaves hold blocks.
 
-There are two styles. In ``paper``, that of Yi, Liu and Li (2003), elements differ by tag and display attributes, and
-the order of an element's children is its style. In ``modern``, elements differ by tag and the names in class, id and
-role without digits, and siblings with the same name are one.
+There are two kinds of styles. With ``paper`` (Yi, Liu and Li 2003), elements are distinguished by tag and display
+attributes, and the sequence of an element's children is its style. With ``modern``, elements are distinguished by tag
+and the names in class, id and role without digits, and siblings with the same name are merged.
 
 Only elements that hold whole blocks of text are nodes. ``paper`` without virtual leaves, the basic algorithm, also has
 nodes for images, line breaks and empty elements, as in figure 3. Inline elements inside a block are never nodes: their
@@ -52,8 +52,8 @@ class PageNode:
 def page_tree(document: Document, styles: str, virtual_leaves: bool) -> PageNode:
     """Return the tree of a page's body below a root without attributes.
 
-    With `virtual_leaves` the parents of leaves become leaves (3.6, the second enhancement): tags within a line and
-    items of a list are too small to be judged.
+    With `virtual_leaves` the parents of leaves become leaves (3.6, the second enhancement): inline tags and list items
+    are too small to be judged.
     """
     elements, blocks = document.elements, document.blocks
     has_all_elements = styles == "paper" and not virtual_leaves
@@ -64,7 +64,7 @@ def page_tree(document: Document, styles: str, virtual_leaves: bool) -> PageNode
             holders.add(element)
             element = elements.parent[element]
     root = PageNode(ROOT_KEY)
-    nodes: list[PageNode] = []  # for each element its node, or that of its closest ancestor with a node
+    nodes: list[PageNode] = []  # for each element, its node or that of the closest ancestor with a node
     added = 0
     for number, (tag, parent) in enumerate(zip(elements.tag, elements.parent, strict=True)):
         node = nodes[parent] if parent >= 0 else root
@@ -107,7 +107,7 @@ def _finish(node: PageNode, virtual_leaves: bool) -> None:
         node.images += [image for child in node.children for image in child.images]
         node.children = []
         return
-    node.images = []  # only leaves have content, and an image between larger parts belongs to none of them
+    node.images = []  # only leaves have content; an image between larger parts belongs to none
     for child in node.children:
         _finish(child, virtual_leaves)
 
@@ -125,7 +125,7 @@ def _key(tag: str, attributes: dict[str, str], styles: str) -> Key | None:
     return tag, _names(named) if named else ""
 
 
-@lru_cache(maxsize=10_000)  # pages of a site have the same names
+@lru_cache(maxsize=10_000)  # the pages of a site share their names
 def _names(values: tuple[str, ...]) -> str:
-    """Return the names in class, id and role, without their digits, each once."""
+    """Return the distinct names in class, id and role, without digits."""
     return " ".join(sorted(set(_DIGITS.sub("#", " ".join(values).lower()).split())))

@@ -13,14 +13,14 @@ from victorpy.base.hashes import hash_text
 from victorpy.base.words import simple_words
 from victorpy.columns import SiteColumns
 from victorpy.document import Block, Document
-from victorpy.sites.importance import Judgement, Place, block_importances, places_of_blocks
+from victorpy.sites.importance import Judgement, Place, block_importances, misfit, places_of_blocks
 from victorpy.sites.style_tree import StyleTree, page_fingerprint
 
 _DIGITS = re.compile(r"\d+")
 
 
 class SiteStatistics:
-    """Counts what the pages of a site have in common. Pages are added one by one."""
+    """Measures how much the pages of a site have in common. Pages are added one by one."""
 
     def __init__(self, documents: Iterable[Document] = ()) -> None:
         self._tree = StyleTree()
@@ -50,6 +50,10 @@ class SiteStatistics:
         if self._last is None or self._last[0] is not document:
             self._last = document, (page_fingerprint(document), places_of_blocks(self._tree, document))
         return self._last[1]
+
+    def misfit(self, document: Document) -> tuple[str, ...]:
+        """Return a warning if the page seems to belong to another site."""
+        return misfit(document, self.locate(document)[1])
 
     def columns(self, document: Document) -> SiteColumns | None:
         """Return the columns of a page, or None if there is no other page to compare it with."""

@@ -1,7 +1,7 @@
 """Save and load a site's style tree as compressed JSON.
 
 Element nodes are numbered from the root, 0, with parents before children. A style refers to its elements by number,
-because an element may be in several styles. Sets of pages are bits in hexadecimal.
+because an element may be in several styles. Sets of pages are written as bit sets in hexadecimal.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FORMAT = "victorpy style tree 3"
 MOST_BYTES = 64_000_000  # maximum size of a tree before compression
 _MOST_PAGES = 1_000_000
 _MOST_WORDS = 10**12
-_DEEPEST = 300  # levels of elements; the pages themselves have at most 256
+_DEEPEST = 300  # maximum levels of elements; pages have at most 256
 
 
 def save_tree(tree: StyleTree, path: Path) -> None:
@@ -59,7 +59,7 @@ def load_tree(path: Path) -> StyleTree:
         tree = StyleTree(data["styles"], bool(data["virtual_leaves"]))
         tree.page_count = int(data["pages"])
         tree.seen = {str(fingerprint) for fingerprint in data["seen"]}
-        tree.t = None if data.get("t") is None else float(data["t"])  # older files have none
+        tree.t = None if data.get("t") is None else float(data["t"])  # missing in older files
         if not 0 < tree.page_count <= _MOST_PAGES or not (tree.t is None or 0 <= tree.t <= 1):
             raise ValueError("its number of pages or its threshold is out of range")
         tree.root = _read_elements(data["elements"], (1 << tree.page_count) - 1)
@@ -77,7 +77,7 @@ def load_tree(path: Path) -> StyleTree:
 
 
 def is_tree(path: Path) -> bool:
-    """Whether a file looks like a saved tree: unlike a page, it is compressed."""
+    """Whether a file looks like a saved tree, which is compressed, unlike a page."""
     try:
         with open_regular(path, sys.maxsize) as file:
             return file.read(2) == b"\x1f\x8b"

@@ -1,7 +1,8 @@
 """The Site Style Tree (Yi, Liu and Li, "Eliminating Noisy Information in Web Pages for Data Mining", KDD 2003).
 
-Pages of a site are merged into one tree from the top down (3.2). An element node has the styles in which pages show
-it. A style is a sequence of element nodes, with the pages that have it. Leaves hold the content of pages.
+Pages of a site are merged into one tree from the top down (3.2). An element node has a style for each different
+sequence of children that pages show. A style consists of element nodes and the set of pages that have it. Leaves hold
+the content of pages.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from victorpy.sites.page_tree import ROOT, STYLES, Key, PageNode, page_tree
 ALIKE = 0.5  # minimum share of common names for elements of different pages to count as the same
 
 MOST_KNOWN = 500
-"""Below a parent with more names than this, a new name is a new element, since comparing it with all would take too
-long. Typical sites have fifty."""
+"""If a parent has more names, each new name becomes a new element, because comparing all would take too long.
 
-FREQ = 0.85  # share of a node's pages that have a characteristic feature
+Typical sites have fifty.
+"""
+
+FREQ = 0.85  # minimum share of a node's pages with a characteristic feature
 LAM = 0.85  # minimum overlap of characteristic features for two nodes to be merged
 MOST_COMPARED = 500  # maximum number of siblings that an element is compared with
 
@@ -35,14 +38,14 @@ class ElementNode:
     def __init__(self, tag: str, display: str) -> None:
         self.tag = tag
         self.display = display
-        self.pages = 0  # the pages that have the element, one bit each
+        self.pages = 0  # bit set of the pages with the element
         self.styles: dict[tuple[Key, ...], StyleNode] = {}
         self.known: dict[Key, ElementNode] = {}  # the element nodes of all styles by name, if the tree is aligned
         self.content: Content | None = None  # the content of the pages on which it is a leaf
 
     @property
     def page_count(self) -> int:
-        """Number of pages that have the element: the m of equation 1."""
+        """Number of pages that have the element, called m in equation 1."""
         return self.pages.bit_count()
 
     def children(self) -> list[ElementNode]:
@@ -50,7 +53,7 @@ class ElementNode:
         return list(dict.fromkeys(child for style in self.styles.values() for child in style.elements))
 
     def walk(self) -> Iterator[ElementNode]:
-        """Yield the node and all nodes below from the top down. A node in several places is yielded several times."""
+        """Yield the node and all nodes below, from the top down. A node in several styles is yielded several times."""
         yield self
         for child in self.children():
             yield from child.walk()
@@ -63,7 +66,7 @@ class StyleNode:
 
     def __init__(self, elements: list[ElementNode]) -> None:
         self.elements = elements
-        self.pages = 0  # the pages that have this style here, one bit each
+        self.pages = 0  # bit set of the pages with this style at this place
 
     @property
     def page_count(self) -> int:
@@ -87,13 +90,13 @@ class StyleTree:
         self.seen: set[str] = set()
         """Fingerprints of the pages.
 
-        They prevent counting a page twice, which would make all its text look repeated.
+        If a page were counted twice, all its text would look repeated.
         """
         self.t: float | None = None  # the threshold that was chosen for the site when the tree was built
 
     @property
     def aligned(self) -> bool:
-        """Whether elements with the same name below a parent are the same, whatever comes before and after them."""
+        """Whether children of an element with the same name are always one node, regardless of their order."""
         return self.styles != "paper"
 
     def page(self, document: Document) -> PageNode:
@@ -116,11 +119,11 @@ class StyleTree:
         return True
 
     def _merge(self, element: ElementNode, node: PageNode, document: Document, leaves: _Leaves) -> None:
-        """Merge a page's node, with all nodes below, into an element node. A page may have a leaf more than once."""
+        """Merge a page's node, and all nodes below, into an element node. A leaf may occur several times on a page."""
         bit = 1 << self.page_count
         element.pages |= bit
         if node.children:
-            groups: dict[object, list[PageNode]] = {}  # in an aligned tree, siblings with the same name are one
+            groups: dict[object, list[PageNode]] = {}  # in an aligned tree, siblings with the same name are merged
             for number, below in enumerate(node.children):
                 groups.setdefault(below.key if self.aligned else number, []).append(below)
             style = self._style(element, tuple(group[0].key for group in groups.values()))
@@ -152,7 +155,7 @@ class StyleTree:
         return style
 
     def find(self, parent: ElementNode, keys: Sequence[Key]) -> list[ElementNode | None]:
-        """Find the element below a parent that matches each of its children on a page by name, or None."""
+        """Return the element node that matches each child of an element on a page, or None."""
         elements = [parent.known.get(key) for key in keys]
         if None not in elements or self.styles == "paper" or len(parent.known) > MOST_KNOWN:
             return elements
@@ -168,7 +171,7 @@ class StyleTree:
 
 
 def _most_alike(parent: ElementNode, key: Key) -> ElementNode | None:
-    """Return the child with the same tag that has most names in common, if it shares at least half of them.
+    """Return the child with the same tag that has most names in common, which must be at least half of them.
 
     Pages add their own names to the same element, such as the page's topic or the current item of a menu.
     """
@@ -183,7 +186,7 @@ def _most_alike(parent: ElementNode, key: Key) -> ElementNode | None:
 
 
 class _Last:
-    """The last page and its fingerprint, which all parts of a site's model need."""
+    """Cache of the last page and its fingerprint, which all parts of a site's model need."""
 
     page: tuple[Document, str] | None = None
 
@@ -204,8 +207,8 @@ def merge_alike(tree: StyleTree, freq: float = FREQ, lam: float = LAM) -> None:
     """Merge element nodes of different styles that are the same element, from the top down (3.6, first enhancement).
 
     Two element nodes below the same parent are merged if their tags and display attributes are equal and their
-    characteristic features overlap by `lam`. These are the features below a node that at least `freq` of its pages
-    have. No page has two styles of one element, so the merged nodes have no page in common.
+    characteristic features overlap by `lam`. Characteristic features are those below a node that at least the share
+    `freq` of its pages have. No page has two styles of one element, so merged nodes have no page in common.
     """
     open_nodes = [tree.root]
     while open_nodes:
@@ -223,7 +226,7 @@ def _merge_children(parent: ElementNode, freq: float, lam: float) -> None:
         candidates = different.setdefault((child.tag, child.display), [])
         theirs = features[child]
         for first in candidates[:MOST_COMPARED]:
-            if first.pages & child.pages:  # both are in one style
+            if first.pages & child.pages:  # both nodes are in one style
                 continue
             ours = features[first]
             if ours and theirs and len(ours & theirs) / len(ours | theirs) >= lam:

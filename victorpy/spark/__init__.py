@@ -1,4 +1,4 @@
-"""Runs on many machines: the driver divides the inputs, and tasks clean them with the engine of a local run."""
+"""Runs on many machines. The driver divides the inputs, and tasks clean them in the same way as a local run."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def clean(
     """Clean the pages in a column of a frame. Returns a frame with the columns of a batch run, one row per page.
 
     `html` and `url` name the columns with the pages (binary or string) and their addresses. Columns `source` and
-    `position` are copied. A page that fails has a row with the reason. With `by_site`, the method learns from the pages
-    of each site. A model that is not installed with victorpy is sent to all machines.
+    `position` are copied. The row of a failed page contains the reason. With `by_site`, the method learns from the
+    pages of each site. A model that is not bundled with victorpy is sent to all machines.
     """
     chosen = Method(method, model=model, favor=favor, allow_code=allow_code)
     reading = ReadOptions(html_field=html, url_field=url)

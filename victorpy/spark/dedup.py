@@ -1,4 +1,4 @@
-"""Find replicas with Spark, by the steps of `victorpy.dedup.find.Index`.
+"""Find replicas with Spark, in the same steps as `victorpy.dedup.find.Index`.
 
 The driver receives confirmed pairs only, one after the other, and keeps its decisions in a database on its disk.
 """
@@ -24,7 +24,7 @@ from victorpy.spark.task import make_schema, map_rows
 TEXTS = make_schema(
     *("id", "place", "part", "site", "digest", "signature"), part=pa.int32(), digest=pa.int64(), signature=pa.binary()
 )
-"""Signed texts. The order of `id` is the order in which texts are decided."""
+"""Schema of signed texts. Texts are decided in the order of `id`."""
 KEYS = make_schema("key", "id", key=pa.int64())
 CONFIRMED = make_schema("id", "other", "rank", "is_equal", rank=pa.int32(), is_equal=pa.bool_())
 DECISIONS = "place string, decision string"
@@ -35,7 +35,7 @@ Batches = Iterable[pa.RecordBatch]
 
 
 def find_decisions(signed: DataFrame, dedup: Dedup, work: str) -> DataFrame:
-    """Return the places of changed records with decisions as in `batch/replicas.py`. `work` is a temporary path."""
+    """Return the positions and decisions of changed records, as in `batch/replicas.py`. `work` is a temporary path."""
     detector = dedup.detector()
     texts = (
         signed.select("place", "site", "signed")
@@ -89,7 +89,7 @@ def find_losses(signed: DataFrame, decisions: DataFrame) -> list[find.Loss]:
 
 
 def _resolve(confirmed: DataFrame, path: str) -> DataFrame:
-    """Return the replicas with the kept texts that they repeat, which are written in pieces."""
+    """Find the replicas and the kept texts that they repeat. They are written in pieces."""
     spark, schema = confirmed.sparkSession, "id string, other string"
     with find.open_database() as database:
         database.execute("create table replica (id text primary key, other text) without rowid")
@@ -114,7 +114,7 @@ def _resolve(confirmed: DataFrame, path: str) -> DataFrame:
 
 
 def _with_frames(texts: DataFrame, detector: Detector) -> tuple[DataFrame, Frame]:
-    """Add the frame of its site to each text, and return what is common in the crawl."""
+    """Add the frame of its site to each text. Also return the common words of the crawl."""
     if not detector.uses_sites:
         return texts.withColumn("frame", F.lit(b"")), Frame()
     first = Window.partitionBy("site", "digest").orderBy("id")

@@ -1,9 +1,9 @@
 """Run a plan as Apache Spark jobs.
 
-The inputs are cut into shards of some files each. One Spark job cleans the pages of a shard into a temporary table, and
-another one divides the table into parts of the output, because the size of the output is known only then. Spark renames
-the output of a job when it is complete. Then a marker file with the shard's counts is written. A resumed run writes the
-shards that have no marker.
+The inputs are divided into shards of some files each. One Spark job cleans the pages of a shard into a temporary table.
+A second job divides the table into parts, because the size of the output is not known before. When a job is complete,
+Spark renames its output, and a marker file with the shard's counts is written. A resumed run writes the shards without
+a marker.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ _SESSION = {
     "spark.sql.parquet.enableVectorizedReader": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-"""Default settings. Pages are large, so a batch contains few of them, and tables are read row by row."""
+"""Default settings. Because pages are large, batches contain few rows, and tables are read row by row."""
 _SMALL_GROUPS = {"compression": "zstd", "parquet.block.size": "16000000"}
-"""Options of temporary tables. A reader holds a row group in memory."""
+"""Options of temporary tables. Row groups are small, because a reader holds one in memory."""
 
-# Names in the output directory. Readers of tables leave out names that begin with an underscore.
+# Names in the output directory. Programs that read tables ignore names that begin with an underscore.
 LIST_OF_FAILED = "_failed.jsonl"
 _LIST_OF_REPLICAS = "_replicas.jsonl"
 _DONE = "_done"
@@ -75,18 +75,18 @@ _CUTS = "_cuts.json"
 _RUNS = "_runs.json"
 
 PART_BYTES, SIGNED_BYTES = 160_000_000, 320_000_000
-"""Size of the cleaned records, compressed, that make a part, and of records with signatures to find replicas.
+"""Compressed size of the cleaned records of a part, without and with signatures for finding replicas.
 
 A part has at least 128 MB, unless its shard has less.
 """
 PIECES_PER_CORE = 4
 LEAST_PIECE, MOST_PIECE = 16_000_000, 2_000_000_000
-"""Size of the piece of a file that one task reads. Smaller files are not cut."""
+"""Minimum and maximum size of the piece of a file that one task reads. Smaller files are not divided."""
 SHARD_FILES, SHARD_BYTES = 64, 4_000_000_000
-"""Minimum number and size of the files of a shard, if the user does not set their number."""
+"""Minimum number and total size of the files of a shard, unless the user sets the number."""
 
 PROGRESS_SECONDS = 30.0
-"""Time between two messages about the progress."""
+"""Seconds between two messages about the progress."""
 
 _MOST_SHARDS = 16
 """Maximum number of shards that are written at the same time."""
@@ -120,13 +120,13 @@ def in_one_line(what: str) -> Iterator[None]:
         raise VictorError(f"{what}: {words.partition(chr(10))[0]}") from error
 
 
-# Frames, for jobs of your own.
+# Data frames, for jobs of your own.
 
 
 def clean_frame(frame: DataFrame, plan: Plan) -> DataFrame:
     """Clean the pages in a column of a frame. Columns `source` and `position` are copied to the result.
 
-    With `plan.by_site`, the pages of a site are learned from in the order of `source` and `position`.
+    With `plan.by_site`, the method learns from the pages of a site in the order of `source` and `position`.
     """
     options, work = plan.read, Work(replace(plan, to=KINDS[0]))
     if options.html_field not in frame.columns:
@@ -146,7 +146,7 @@ def with_model(spark: SparkSession, plan: Plan) -> Plan:
     if not any(name in sent for sent in spark.sparkContext.listArchives):  # Spark refuses to send a name twice
         packed = Path(tempfile.mkdtemp(prefix="victor-model-"), f"{name}.zip")
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for file in (META, *verify_directory(directory, read_meta(directory))):  # no other file leaves this machine
+            for file in (META, *verify_directory(directory, read_meta(directory))):  # no other file is sent
                 archive.write(directory / file, file)
         spark.sparkContext.addArchive(f"{packed}#{name}")
     return replace(plan, method=replace(method, method=None, model=f"{task.SENT}{name}"))
@@ -161,7 +161,10 @@ def _group(frame: DataFrame, work: Work) -> DataFrame:
 
 
 def _clean_grouped(grouped: DataFrame, work: Work) -> DataFrame:
-    """Clean records that have a site. The type annotations of `clean` make Spark stream a site."""
+    """Clean records grouped by site.
+
+    Because of the type annotations of `clean`, Spark streams the records of a site.
+    """
 
     def clean(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return task.clean_grouped(work, key[0].as_py(), batches)
@@ -173,7 +176,7 @@ def _clean_grouped(grouped: DataFrame, work: Work) -> DataFrame:
 
 
 def check_plan(plan: Plan) -> None:
-    """Raise if the inputs or the method are wrong, before Spark is started."""
+    """Raise an error if the inputs or the method are wrong, before Spark is started."""
     if plan.to not in KINDS:
         raise ConfigError(f"`to` must be one of {', '.join(KINDS)}, not {plan.to!r}")
     plan.check()
@@ -218,11 +221,11 @@ class _Run:
         self.new_counts = Counts()
         """Counts of this run, without the earlier runs that it resumes."""
         self.runs: list[dict[str, Any]] = json.loads(store.read(_RUNS)) if store.exists(_RUNS) else []
-        """The times and counts of the earlier runs, and then of this run."""
+        """The times and counts of earlier runs, followed by those of this run."""
         self.runs.append({})
 
     def _shards(self) -> dict[str, list[InputFile]]:
-        """Divide what tasks read into shards, so that most shards have enough pages for a part of the usual size."""
+        """Divide the units into shards, so that most shards have enough pages for a part of the usual size."""
         shards: list[list[InputFile]] = [[]]
         size = 0
         for unit, unit_size in self._units():
@@ -235,7 +238,8 @@ class _Run:
         return {f"shard-{number:05d}": units for number, units in enumerate(shards)}
 
     def _units(self) -> Iterator[tuple[InputFile, int]]:
-        """Yield what one task reads, and its size: a file, or a piece of it, so that all cores work.
+        """Yield units, which are read by one task each, with their sizes: files, or pieces of files so that all cores
+        are busy.
 
         The cuts are stored, because a resumed run must have the same shards.
         """
@@ -287,10 +291,10 @@ class _Run:
             self.store.concatenate([f"{_FAILED}/{name}" for name in self.shards], LIST_OF_FAILED)
 
     def _in_parallel(self, function: Callable[[str], bool], names: list[str]) -> Iterator[str]:
-        """Write shards, as many at a time as the cluster needs. Yields those that were missing, in order."""
+        """Write shards, several at the same time to use the whole cluster. Yields the missing shards in order."""
         tasks = max(map(len, self.files.values()))
         width = min(-(-self.spark.sparkContext.defaultParallelism // tasks), _MOST_SHARDS)
-        if width == 1:  # an interrupted run has not begun the next shard
+        if width == 1:  # in order, so that an interrupted run has not begun the next shard
             yield from filter(function, names)
             return
         with ThreadPoolExecutor(width) as executor:
@@ -302,7 +306,7 @@ class _Run:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """Say from time to time how many pages and tasks are done. The pages of a task count when it ends."""
+        """Print regularly how many pages and tasks are done. The pages of a task count when it ends."""
         is_over = threading.Event()
 
         def tell() -> None:
@@ -340,7 +344,7 @@ class _Run:
         return True
 
     def _write_cleaned(self, name: str) -> bool:
-        """Clean the records of a shard into a temporary table, unless it is there."""
+        """Clean the records of a shard into a temporary table, unless it exists."""
         if self.store.exists(f"{_CLEANED}/{name}/_SUCCESS"):
             return False
         if self.plan.by_site:
@@ -387,7 +391,7 @@ class _Run:
         return _map(ordered.sortWithinPartitions("place"), task.finish_signed, finished)
 
     def _digest(self, name: str) -> str:
-        """Identify the input files of a shard, or the pieces of them, by their names, sizes and times."""
+        """Return a digest of the names, sizes and times of a shard's input files or pieces."""
         stamps = Stamps()
         for unit in self.files.get(name, ()):
             piece = Path(f"{unit.path}@{unit.start}-{unit.end}")
@@ -442,7 +446,7 @@ class _Run:
         self.say(f"{name} of {len(self.shards):,}: {self.counts.pages:,} pages so far, {failed:,} failed")
 
     def _write_lines(self, frame: DataFrame, name: str) -> None:
-        """Let an executor write a file of lines, in the order of their places. Many rows are sorted on its disk."""
+        """Let an executor write a file of lines, sorted by position. It sorts large numbers of rows on its disk."""
         lines = frame.repartition(1).sortWithinPartitions("place").select("line")
         lines.write.mode("overwrite").text(self.store.path(f"{name}._tmp"))
         self.store.take_part(f"{name}._tmp", name)
@@ -461,7 +465,8 @@ class _Store:
     def open(self, plan: Plan, stamps: Stamps) -> None:
         """Start or resume a run. Raises if the directory belongs to a different run.
 
-        If input files have changed, what was made of all files is deleted. Shards of changed files are written again.
+        If input files have changed, results that depend on all files are deleted, and shards of changed files are
+        written again.
         """
         settings = plan.identity(stamps.digest)
         if self.exists(SPARK_SETTINGS):
@@ -494,7 +499,7 @@ class _Store:
         self._replace(f"{name}._tmp", name)
 
     def concatenate(self, names: list[str], target: str) -> None:
-        """Write a file with the contents of those files that exist."""
+        """Write a file with the concatenated contents of the files that exist."""
         with closing(self._files.create(self._path_of(self.path(f"{target}._tmp")), True)) as joined:
             for name in filter(self.exists, names):
                 with closing(self._files.open(self._path_of(self.path(name)))) as stream:
@@ -512,21 +517,21 @@ class _Store:
         return [path for path in paths if path.getName().startswith("part-")]
 
     def rename_all(self, name: str, old: str, new: str) -> None:
-        """Replace a part of the names of all files of a shard."""
+        """Replace a string in the names of all files of a shard."""
         for path in self._parts(name):
             target = self._path_of(path.getParent(), path.getName().replace(old, new))
             if not self._files.rename(path, target):
                 raise OutputError(f"{target.toString()}: cannot be written")
 
     def take_part(self, name: str, target: str) -> None:
-        """Move the only part of a temporary directory to a file."""
+        """Move the single part in a temporary directory to a file."""
         self._files.delete(self._path_of(self.path(target)), False)
         for path in self._parts(name):
             self._files.rename(path, self._path_of(self.path(target)))
         self.delete(name)
 
     def delete_shards_except(self, names: list[str]) -> None:
-        """Delete shards of an earlier run that was divided in another way."""
+        """Delete shards of an earlier run that was divided differently."""
         paths = [status.getPath() for status in self._files.listStatus(self._path_of(self._root))]
         for path in paths:
             if path.getName().startswith(("shard-", "sites-")) and path.getName() not in names:

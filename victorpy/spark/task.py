@@ -1,8 +1,8 @@
 """The functions that Spark tasks call. A guarded child process reads and cleans records.
 
-If a page ended the process of a task, Spark would repeat the task in another process, which would die of the same page,
-until Spark gives up the job. So the process that Spark started only waits. Its child reads, learns sites and cleans. It
-stays alive from task to task, with its loaded model.
+If a page killed the process of a task, Spark would repeat the task. The same page would kill the next process, until
+Spark gives up. So the process that Spark starts only waits for a child process, which reads, learns sites and cleans.
+The child is reused for later tasks, with its loaded model.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ SPLIT_ROWS = 2_000
 STRETCH_RECORDS = 64
 
 SENT = "sent:"
-"""Prefix of the name of a model that Spark sends to all machines."""
+"""Prefix in the name of a model that Spark has sent to all machines."""
 
 Batches = Iterable[pa.RecordBatch]
 Ended = tuple[tuple[int, int], Record, Outcome]
-"""A cleaned record, after the number of its file and of the record in it."""
+"""A cleaned record with its position (number of the file, number in the file) and its outcome."""
 
 
 # Rows for Spark.
@@ -69,28 +69,28 @@ class Form(Enum):
 
 @dataclass(frozen=True)
 class Work:
-    """What tasks have to do, and the counters that they add to when they end."""
+    """The work of a task, and the counters that it increases at the end."""
 
     plan: Plan
     form: Form = Form.TABLE
     pages: Accumulator[int] | None = None
     cpu: Accumulator[float] | None = None
-    """Seconds of CPU for reading and cleaning pages, without the processes of Java."""
+    """CPU seconds for reading and cleaning pages, without Java processes."""
 
 
 def make_schema(*names: str, **types: Any) -> Any:
-    """Return a schema of columns, which are strings if they have no other type."""
+    """Return a schema of columns. Columns without a type are strings."""
     return pa.schema([(name, types.get(name, pa.string())) for name in names])
 
 
 SITE_SCHEMA = make_schema("site", "file", "position", "record", position=pa.int64(), record=pa.binary())
-"""Records with their site."""
+"""Schema of records with their site."""
 SIGNED_SCHEMA = make_schema(
     *("place", "site", "signed", "description", "failure", "ended"),
     signed=pa.list_(pa.struct([("signature", pa.binary()), ("length", pa.int64())])),
     ended=pa.binary(),
 )
-"""Cleaned records before replicas are known. Sorting by place gives the order of the output."""
+"""Schema of cleaned records before replicas are known. Sorting by place gives the order of the output."""
 
 
 def result_schema(work: Work) -> Any:
@@ -130,7 +130,7 @@ def _line(content: dict[str, Any]) -> str:
 
 
 def _in_batches(rows: Iterable[tuple[dict[str, Any], int]], schema: Any) -> Iterator[pa.RecordBatch]:
-    """Put rows, which come with their sizes, into batches."""
+    """Collect rows, given with their sizes, into batches."""
     for batch in constrained_batches(rows, BATCH_BYTES, BATCH_ROWS, get_len=lambda pair: pair[1], strict=False):
         yield pa.RecordBatch.from_pylist([fields for fields, _ in batch], schema=schema)
 
@@ -188,7 +188,7 @@ def _row_record(options: ReadOptions, fields: dict[str, Any]) -> Record:
 def _run_groups(
     work: Work, child: Workers, groups: Iterable[Group], directory: Path, sites: Sites | None = None
 ) -> Iterator[tuple[InputFile, Record, Outcome]]:
-    """Clean groups in the child, and yield the records with their outcomes and the first file of their group."""
+    """Clean groups in the child. Yield the records with their outcomes and the first file of their group."""
     files: dict[int, InputFile] = {}
 
     def remember(groups: Iterable[Group]) -> Iterator[Group]:
@@ -267,7 +267,7 @@ def _clean_site(work: Work, site: str, batches: Batches) -> Iterator[Ended]:
         directory = Path(place)
         with Spill(directory / f"pages{SPILL}") as spill:
             places = [(fields["file"], fields["position"], spill.add(fields["record"])) for fields in _rows(batches)]
-        pages = [page for _, _, page in sorted(places)]  # in the order of the inputs, whatever their order here
+        pages = [page for _, _, page in sorted(places)]  # restore the order of the inputs
         sites = Sites(work.plan, directory, Progress(io.StringIO(), quiet=True), child)
         model = sites.wait_for_model(site, sites.learn(site, pages))
         some = enumerate(chunked(pages, STRETCH_RECORDS))
@@ -293,7 +293,7 @@ def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[InputFil
 
 
 def find_cuts(options: ReadOptions, size: int, file: InputFile) -> list[tuple[int, int]]:
-    """Return where reading a file can start: the number and offset of records, at least `size` bytes apart."""
+    """Return the number and offset of records at which reading can start, at least `size` bytes apart."""
     path, cuts = Path(file.base, file.path), [(0, 0)]
     source = source_of(path)
     if source is not None and source.cut is not None:
@@ -307,19 +307,19 @@ def find_cuts(options: ReadOptions, size: int, file: InputFile) -> list[tuple[in
 
 
 def cut_file(file: InputFile, cuts: Sequence[tuple[int, int]]) -> Iterator[InputFile]:
-    """Divide a file, by the number and offset of the first record of each piece."""
+    """Divide a file at the given records, each with its number and offset."""
     for (start, offset), end in zip_longest(cuts, [start for start, _ in cuts[1:]]):
         yield file._replace(start=start, end=end, offset=offset)
 
 
-# The child, which stays alive from task to task.
+# The child, which is reused from task to task.
 
 _children: dict[Plan, Workers] = {}
 
 
 @contextmanager
 def _child(work: Work) -> Iterator[Workers]:
-    """Take or start the child that reads and cleans. An interrupted child is not used again."""
+    """Return the child that reads and cleans; start it if necessary. An interrupted child is not reused."""
     method = work.plan.method
     _, is_sent, name = (method.model or "").partition(SENT)
     if is_sent:
@@ -330,7 +330,7 @@ def _child(work: Work) -> Iterator[Workers]:
     child = _children.pop(plan, None)
     if child is None:
         for other in list(_children):
-            _children.pop(other).stop()  # belongs to an earlier job
+            _children.pop(other).stop()  # it belongs to an earlier job
         child = Workers(partial(start_worker, plan, None, is_guarded=True), plan.limits)
     cpu_before = time.process_time() + child.cpu
     try:

@@ -11,7 +11,7 @@ from victorpy.annotation.opening import open_page
 from victorpy.annotation.pages import Entry, Pages
 from victorpy.annotation.store import OpenPage
 from victorpy.annotation.tui.keys import Keys
-from victorpy.annotation.tui.page_view import PageView
+from victorpy.annotation.tui.page_view import Others, PageView
 from victorpy.annotation.tui.text import Row, cut, fit, visible, width_of
 from victorpy.annotation.tui.views import COMFORT, PageListView, View
 from victorpy.config import Config
@@ -19,9 +19,9 @@ from victorpy.errors import VictorError, plural
 
 _LEFT_BUTTON, _WHEEL_UP, _WHEEL_DOWN = 1, 4, 5
 _BEGIN_PASTE, _END_PASTE = "begin paste", "end paste"
-_LONGEST_GAP = 1.0  # seconds without a character after which a paste has ended, if the terminal does not report its end
+_LONGEST_GAP = 1.0  # seconds without a character that end a paste, if the terminal does not report the end
 _SMALLEST = (40, 8)
-_ROOM_FOR_ADVICE = 48  # minimum columns for the advice to use a larger terminal
+_ROOM_FOR_ADVICE = 48  # minimum number of columns for showing the advice to use a larger terminal
 
 
 @dataclass
@@ -56,7 +56,7 @@ class App:
         retrain: bool,
     ) -> None:
         self.keys = keys
-        self.pack = True  # whether short blocks that the model is sure are noise share lines
+        self.pack = True  # whether short blocks share lines if the model is sure that they are noise
         self.failures: list[str] = []  # errors that are shown again after the program has ended
         self.redraw: Callable[[], None] = lambda: None
         """Redraws the whole screen. The terminal sets it."""
@@ -65,7 +65,7 @@ class App:
         self._read_only = read_only
         self._retrain = retrain
         self.views: list[View] = []
-        """The views on top of each other. The program ends when there is none."""
+        """The stack of views. The program ends when it is empty."""
         self._list: PageListView | None = None
         self._message = ""
         self._prompt: _Prompt | None = None
@@ -79,7 +79,7 @@ class App:
     # Called by views
 
     def say(self, message: str, also: bool = False) -> None:
-        """Show a message until the next key. With `also` append it to the current message."""
+        """Show a message until the next key. With `also`, append it to the current message."""
         parts = [self._message, visible(message)] if also else [visible(message)]
         self._message = "; ".join(filter(None, parts))
 
@@ -103,10 +103,10 @@ class App:
 
     # Pages
 
-    def show_page(self, opened: OpenPage, place: str = "") -> None:
+    def show_page(self, opened: OpenPage, others: Others | None = None) -> None:
         predictor = self._learning.predictor
         features = predictor.cleaner.labeller.features if predictor is not None else None
-        self.views.append(PageView(self, opened, features, place))
+        self.views.append(PageView(self, opened, features, others))
         self.say("; ".join(opened.messages), also=True)
 
     def show_list(self, pages: Pages, order: str) -> None:
@@ -123,7 +123,8 @@ class App:
         except (VictorError, OSError) as error:
             return str(error)
         opened.name = entry.name
-        self.show_page(opened, f"{sum(each.is_finished for each in entries)}/{len(entries)} done")
+        others = [each for each in entries if each is not entry]
+        self.show_page(opened, Others(sum(each.is_finished for each in others), len(others)))
         return ""
 
     def turn_page(self, forward: bool) -> None:
@@ -134,7 +135,7 @@ class App:
         entries, cursor = self._list.pages.entries, self._list.cursor
         is_on_page = isinstance(self.view, PageView)
         if forward:
-            first = cursor + is_on_page  # the page that is open comes last
+            first = cursor + is_on_page  # try the open page last
             candidates = [*entries[first:], *entries[:first]]
         else:
             candidates = entries[:cursor][::-1]
@@ -199,7 +200,7 @@ class App:
             return
         self._message = ""
         if button == _LEFT_BUTTON:
-            self.view.click(column, row - 1)  # the body begins below the top line
+            self.view.click(column, row - 1)  # the body is below the top line
         elif button in {_WHEEL_UP, _WHEEL_DOWN}:
             self.view.wheel(1 if button == _WHEEL_DOWN else -1)
 

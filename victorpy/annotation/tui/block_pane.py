@@ -14,18 +14,21 @@ from victorpy.annotation.tui.text import Cell, Row, cut, fit, text_of, text_styl
 
 _SIGNS = {State.CHANGED: "*", State.CONFIRMED: "✓"}
 _JUMP_LETTERS = ascii_letters + digits + punctuation
-_MARGIN = 3  # lines that are kept visible above and below the cursor's block, if there are that many
+_MARGIN = 3  # minimum number of visible lines above and below the cursor's block
 
 
 class BlockPane:
-    """The blocks around the cursor, as many as fit, with their labels."""
+    """Shows as many blocks around the cursor as fit, with their labels."""
 
     def __init__(self, session: Session, mark_keys: str = "123456789", pack: bool = True) -> None:
         self.session = session
-        self.pack = pack  # whether short blocks that the model is sure are noise share lines
+        self.pack = pack  # whether short blocks share lines if the model is sure that they are noise
         self.marks: dict[int, str] = {}  # keys that lead to doubtful blocks
         self.letters: dict[int, str] = {}
-        """Letters that lead to the blocks on the screen. If there are too many blocks, the last ones have none."""
+        """Letters that lead to the blocks on the screen.
+
+        If there are more blocks than letters, the last blocks have none.
+        """
         self.shows_letters = False  # whether letters are shown instead of numbers
         self._mark_keys = mark_keys
         self._digits = len(str(max(len(session), 1)))
@@ -121,7 +124,7 @@ class BlockPane:
             return last if step > 0 else 0
         lowest = self.layout.line_of(shown[-1])[0]
         if step > 0 and self.layout.height_of(lowest) > self._height and lowest != self._top:
-            self._top, self._skip = lowest, 0  # a block that fills the screen by itself is shown from its beginning
+            self._top, self._skip = lowest, 0  # show a block that fills the screen from its beginning
             self._paged_to = lowest
         else:
             self._scroll_lines(step * max(self._height - _MARGIN - 1, 1))
@@ -165,7 +168,7 @@ class BlockPane:
         free = self._height - layout.height_of(cursor)  # lines for other blocks
         margin = min(_MARGIN, free // 2)
 
-        if free <= 0:  # the block fills the screen: stay where it was scrolled to, or show its beginning
+        if free <= 0:  # the block fills the screen: keep its scroll position, or show its beginning
             is_inside = self._top == cursor and 0 <= self._skip <= -free
             self._top, self._skip = cursor, self._skip if is_inside else 0
             return
@@ -239,7 +242,7 @@ class BlockPane:
             for choice in session.choices:
                 label = choice.labels[number]
                 letter = "?" if label is None else label[0]
-                # a small letter is the model's label, which nobody has confirmed
+                # a small letter is an unconfirmed label of the model
                 letters.append(letter.upper() if choice.decided[number] else letter)
             is_striking, certainty = session.differs(number), f"{'/'.join(letters)} "
         elif probability is not None and session.given[number] is None:

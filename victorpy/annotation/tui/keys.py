@@ -1,4 +1,4 @@
-"""The table of actions and keys, which the help shows and a config may change."""
+"""The table of actions and keys. The help shows it, and a config may change it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LABEL, LABEL_PATH, LABEL_PLACE = "label-", "all-", "place-"
 
 _DISPLAY_NAMES = {"page up": "PgUp", "page down": "PgDn", "up": "↑", "down": "↓", " ": "space", "delete": "Del"}
 _DISPLAY_NAMES |= {name: name.capitalize() for name in ("home", "end", "enter", "tab", "esc")}
-"""Names of keys on the screen, if they differ from the names in a config."""
+"""Names of keys as shown on the screen, if they differ from the names in a config."""
 
 _MODIFIERS = ("ctrl", "shift", "meta")
 _NAMED_KEYS = {"page up", "page down", *"up down left right home end insert delete backspace enter tab esc".split()}

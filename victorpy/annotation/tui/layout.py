@@ -1,6 +1,6 @@
-"""The layout of a page: lines that fit the width, rules between sections, short blocks that share a line.
+"""The layout of a page: wrapped lines, rules between sections, and short blocks that share a line.
 
-Blocks are laid out when they are needed, so that a long page costs no more than a short one.
+Blocks are laid out on demand, so that a long page takes no more time than a short one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from victorpy.annotation.tui.text import HIT, RIGHT_TO_LEFT, Cell, Row, between,
 from victorpy.document import Block, Document, Label
 
 MOST_SHOWN = 5_000  # maximum number of visible characters of a block
-SECTION_END = "end"  # name of the rule after a section if no other section begins there
+SECTION_END = "end"  # name of the rule at the end of a section, unless another section begins there
 _LISTS = frozenset("table ul ol dl figure".split())  # sections that may begin in the middle of a shared line
 _SECTIONS = _LISTS | frozenset("nav header footer aside main article section form dialog".split())
 _INDENTING = frozenset(["ul", "ol", "dl", "dir", "menu", "blockquote", "table"])
@@ -23,7 +23,7 @@ _DEEPEST_INDENT = 5
 
 _LONGEST_SHARED = 40  # maximum columns of a text that shares a line
 _SHARED_GUTTER = 5  # columns before a block that follows another block on a line
-_LINE_STARTS = 64  # every 64th block starts a line, so that only blocks nearby decide what shares a line
+_LINE_STARTS = 64  # every 64th block starts a line, so that shared lines depend only on nearby blocks
 _MOST_KEPT = 2_000  # maximum number of blocks whose layout is cached
 
 
@@ -33,7 +33,7 @@ class BlockLayout(NamedTuple):
     rule: str  # name of the rule above the block; empty if there is none
     mark: str  # text before the block, such as the level of a heading or a bullet
     indent: int
-    lines: list[Row]  # styles are empty, link, heading or hit; see `text_style`
+    lines: list[Row]  # styles: empty, link, heading or hit; see `text_style`
     shared_columns: int | None
     """Columns that the block takes on a shared line. None if it needs a line of its own."""
 
@@ -86,7 +86,7 @@ class PageLayout:
         indent = 2 * min(sum(tag in _INDENTING for tag in block.containers), _DEEPEST_INDENT)
 
         cells = cells_of(block, document, "heading" if heading else "")
-        # one column stays free, because terminals disagree on the width of some characters
+        # one column stays free, because terminals disagree on some widths
         room = self._width - self._gutter - indent - width_of(mark) - 1
         marked_cells = mark_hits(cells, self._session.pattern)
         lines = [list(between(marked_cells, start, stop)) for start, stop in wrap(text_of(cells), max(room, 8))]
@@ -105,8 +105,8 @@ class PageLayout:
     def line_of(self, number: int) -> range:
         """Return the blocks on the line of a block. Most blocks have a line of their own.
 
-        Short neighbours that the model is sure are noise share a line, such as the entries of a menu. This depends
-        only on the model, so that nothing moves while you label.
+        Short neighbours that the model is sure are noise share a line, such as the entries of a menu. The layout
+        depends only on the model, so that nothing moves while you label.
         """
         if not self._pack:
             return range(number, number + 1)
@@ -142,7 +142,7 @@ class PageLayout:
 
 
 def _find_sections(document: Document) -> tuple[dict[int, str], set[int]]:
-    """Return the horizontal rules as block numbers with names, and the blocks that always start a line."""
+    """Return the names of horizontal rules by block number, and the blocks that always start a line."""
     elements = document.elements
     rules: dict[int, str] = {}
     ends, breaks = set(), set()

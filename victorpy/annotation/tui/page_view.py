@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from string import ascii_letters
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from victorpy.annotation.session import CLEAR, CONFIRM, TAKE_FIRST, TAKE_SECOND, Scope
 from victorpy.annotation.store import READ_ONLY, OpenPage
@@ -20,20 +20,29 @@ from victorpy.errors import plural
 if TYPE_CHECKING:
     from victorpy.annotation.tui.app import App
 
-_MARK_KEYS = "1234567890" + ascii_letters  # keys that lead to doubtful blocks, unless they have an action
+_MARK_KEYS = "1234567890" + ascii_letters  # keys that lead to doubtful blocks, except those that have an action
+
+
+class Others(NamedTuple):
+    """The other pages of the list."""
+
+    finished: int
+    total: int
 
 
 class PageView(View):
     """A page being annotated."""
 
-    def __init__(self, app: App, opened: OpenPage, features: Features | None = None, place: str = "") -> None:
+    def __init__(
+        self, app: App, opened: OpenPage, features: Features | None = None, others: Others | None = None
+    ) -> None:
         super().__init__(app)
         self.opened = opened
         self.session = opened.session
         bound = app.keys.action_of
         free_keys = [key for key in _MARK_KEYS if bound.get(key) in {None, "take-first", "take-second"}]
         self.blocks = BlockPane(self.session, "".join(free_keys), app.pack)
-        self._place = place  # finished pages in the list, such as 2/40 done
+        self._others = others
         self._facts = FactsPane(self.session, features)
         self._panes: list[tuple[str, Callable[[int, int], list[Row]]]] = [
             *((f"cleaned: {format}", partial(draw_result, self.session, format)) for format in FORMATS),
@@ -57,11 +66,13 @@ class PageView(View):
         status = "read only" if opened.journal is None else "NOT SAVED" if opened.error else saved
         position = f"block {min(session.cursor + 1, count):,} of {count:,}"
         right = f"{position} │ {session.decided:,} decided {percent} % │ {status} "
-        place = f" {self._place}" if self._place else ""
+        place = ""
+        if self._others:
+            place = f" {self._others.finished + session.is_finished}/{self._others.total + 1} done"
         room = max(width - width_of(right) - width_of(place) - 2, 4)
         name = visible(opened.name)
         while width_of(name) > room:
-            name = "…" + name[2:]  # the end is more informative
+            name = "…" + name[2:]  # keep the end, which is more informative
         return f"{place} {fit(name, room)} {right}"
 
     def hints(self, width: int) -> str:
@@ -103,7 +114,7 @@ class PageView(View):
         has_acted = super().act(action)
         if session.is_finished and not self._was_finished:
             next_page, leave = keys.first("next-page"), keys.first("quit")
-            next_step = f"Press {next_page} for the next page" if self._place else f"Press {leave} to leave"
+            next_step = f"Press {next_page} for the next page" if self._others else f"Press {leave} to leave"
             self.app.say(f"All {len(session):,} blocks are decided. {next_step}")
         self._was_finished = session.is_finished
         return has_acted
@@ -246,7 +257,7 @@ class PageView(View):
             self.session.move(self.blocks.scroll_page(step) if by_page else self.session.cursor + step * count)
 
     def _go_to_kept(self, numbers: Iterable[int]) -> str | None:
-        """Go to the first of the blocks that is kept when the page is cleaned."""
+        """Go to the first of these blocks that is kept when the page is cleaned."""
         labels = ((number, self.session.label(number)) for number in numbers)
         kept = next((number for number, label in labels if label is not None and label.is_content), None)
         if kept is None:

@@ -59,7 +59,7 @@ def run(app: App) -> int:
     try:
         loop.run()
     except OSError:
-        if not received:  # a closed terminal cannot be drawn on, which is expected
+        if not received:  # drawing on a closed terminal fails, as expected
             raise
     finally:
         for number, handler in previous_handlers.items():

@@ -18,7 +18,7 @@ from victorpy.outputs import OUTPUTS, CleanPage
 FORMATS = ("text", "markdown", "cleaneval")
 _LEFT_TO_RIGHT = "\u200e"  # prevents terminals that reverse right-to-left text from mixing two panes
 _AROUND = 150  # number of blocks that are rendered before and after the cursor, which bounds the cost
-_PATIENCE = 0.02  # seconds that a redraw waits for work in the background, which is enough for most pages
+_PATIENCE = 0.02  # seconds that a redraw waits for background work; enough for most pages
 _MOST_LINES = 4  # maximum number of lines of a fact
 
 Features = Callable[[Document], Sequence[dict[str, str]]]  # returns the features of every block by name
@@ -62,7 +62,7 @@ class FactsPane:
         return self._work is not None and self._work.done()
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """Draw the pane. Path and features, which take long on a large page, appear when they are ready."""
+        """Draw the pane. Path and features appear when they are ready, because they take long on a large page."""
         if not len(self._session):
             return []
         if self._work is None:
@@ -101,6 +101,8 @@ class FactsPane:
         probability_text = f" ({probability:.3f})" if probability is not None else ""
         yield "label", f"{session.label(number) or 'none'}, {session.state(number)}"
         yield "model", f"{session.predicted.labels[number] or 'no prediction'}{probability_text}"
+        if probability is not None and probability < 0.5:
+            yield "why", "labels are chosen for the whole page, not at 50 %"
         yield "length", f"{plural(len(block.text.split()), 'word')}, {plural(len(block.text), 'character')}"
         if path:
             yield "path", path

@@ -18,16 +18,16 @@ from victorpy.document import Label
 Cell = tuple[str, str]  # the name of a style (see `palette`) and a text
 Row = list[Cell]
 
-LONGEST_WORD = 25  # a line is cut at a space unless the word after it is longer than this: some scripts have no spaces
+LONGEST_WORD = 25  # break lines at spaces, except before longer words: some scripts have no spaces
 
 DOT, BOX, RING = "·", "□", "\u25cc"
 
 _MODIFIERS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), range(0x1F3FB, 0x1F400))
-"""Variation selectors and skin tones, on whose width terminals disagree."""
+"""Variation selectors and skin tones. Terminals disagree on their width."""
 _COMBINING = r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
 _STACK = re.compile(f"({_COMBINING}{{3}}){_COMBINING}+")
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
-"""Text that makes some terminals reverse a line."""
+"""Matches text that makes some terminals reverse a line."""
 
 
 class _SafeCharacters(dict[int, str]):
@@ -63,7 +63,7 @@ def visible(text: str) -> str:
         return text
     shown = _STACK.sub(r"\1", text.translate(_SAFE))
     starts_with_mark = shown and unicodedata.category(shown[0]) in {"Mn", "Me", "Mc"}
-    return RING + shown if starts_with_mark else shown  # otherwise the mark would join the previous text
+    return RING + shown if starts_with_mark else shown  # the ring keeps the mark from joining the previous text
 
 
 def width_of(text: str) -> int:
@@ -107,7 +107,7 @@ def wrap(text: str, width: int) -> list[tuple[int, int]]:
 
 
 def wrap_after(head: Cell, text: str, width: int) -> list[Row]:
-    """Wrap a text after a head, which only the first row shows. One column stays free."""
+    """Wrap a text after a label, which only the first row shows. One column stays free."""
     lines = [text[start:stop] for start, stop in wrap(text, max(width - len(head[1]) - 1, 10))]
     blank = ("pane", " " * len(head[1]))
     return [[blank if number else head, ("pane", line)] for number, line in enumerate(lines)]
@@ -138,8 +138,8 @@ def text_of(row: Sequence[Cell]) -> str:
 
 # Styles
 #
-# Labels stand out by their background. Text keeps the terminal's own colours, so that it can be read on light and dark
-# terminals. Without colours there is bold, underlined and reversed text, and every label has its letter.
+# Labels have a coloured background. Text keeps the terminal's own colours, so that it is readable on light and dark
+# terminals. Without colours, styles are bold, underlined and reversed, and letters show the labels.
 
 HIT = "hit"  # the style of search hits
 _PLAIN = "default"

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 COMFORT = (80, 24)  # columns and lines of the smallest terminal in which everything fits
 WHEEL = 3  # number of blocks or lines per turn of the mouse wheel
 _KEY_COLUMNS = 18  # width of the keys in the help
-_FAR = 1_000_000  # more lines than a list has
+_FAR = 1_000_000  # more than the number of lines in any list
 _NOTES = (
     "Each block has its number and its label in front of it. Then comes ✓ if a person confirmed the label, * if a "
     "person changed it, or a number if nobody has decided: 97 means that the model is 97 % sure.",
+    "The model chooses the blocks of the whole page together, not one by one at 50 %. So P 13 is possible: the block "
+    "is kept, although the model is only 13 % sure that it is a paragraph.",
     "The blocks on the screen that the model is least sure of have a digit or an unused letter in front of them: type "
     "it to go there.",
     "Short blocks that the model is sure are noise, such as the entries of a menu, share lines: O Home ┊ O News. A "
@@ -44,7 +46,7 @@ class View(ABC):
     """Something that fills the screen. Views need no terminal."""
 
     trouble = ""  # a lasting problem, shown in the bottom line
-    is_ready = False  # whether work in the background is done, so that everything can be drawn
+    is_ready = False  # whether background work is done, so that everything can be drawn
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -69,7 +71,7 @@ class View(ABC):
         return action in self.actions
 
     def take_key(self, key: str) -> bool:
-        """Handle a key that has a special meaning at the moment. Return whether it has one."""
+        """Handle a key if it currently has a special meaning. Return whether it has one."""
         return False
 
     def click(self, column: int, row: int) -> None:  # noqa: B027  (most views ignore it)

@@ -1,7 +1,7 @@
 """Runs site by site: spill records to disk, learn a model from some pages of each site, and clean its pages.
 
-Neither pages nor sites are held in memory. The places of records are written to bucket files with a few sites each, and
-memory holds one bucket at a time.
+Neither pages nor sites are held in memory. The positions of records are written to bucket files with a few sites each,
+and only one bucket at a time is in memory.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ BUCKETS = 64
 SPILLED_RECORDS = 1_000
 """Records in a spill file."""
 EARLY = 4
-"""A site is learned from a sample of its first pages, which are this many times as many as the sample."""
+"""Number of first pages of a site that the sample is drawn from, as a multiple of the sample size."""
 _MOST_EARLY = 1_000_000
-"""Number of pages of unfinished sites whose places are in memory, to learn sites while pages are still read."""
+"""Maximum number of pages whose positions are in memory, for sites that are learned while pages are still read."""
 _DONE = "done"
 _PAGES_PER_DEADLINE = 50
-"""Number of pages that may be learned in the time for cleaning one page."""
+"""Number of pages that may be learned from within the deadline for cleaning one page."""
 
 Pool = Workers | Here
 
@@ -72,18 +72,19 @@ class Sites:
     _models: dict[str, Task] = field(default_factory=dict)
     """Tasks that learn a site while pages are still read."""
     _last: str | None = None
-    """The model of the site that was cleaned last."""
+    """The model of the last cleaned site."""
     give: Callable[[int], Task | None] = lambda worker: None
-    """Returns what workers do while a site is being learned."""
+    """Returns tasks for other workers while a site is being learned."""
 
     def spill(self) -> None:
-        """Write every record to a spill file, and its place to the list of its bucket.
+        """Write every record to a spill file, and its position to the list of its bucket.
 
-        If only some records are wanted, all pages of their sites are cleaned, because sites are learned from all pages.
+        In a retry, all pages of the sites of the wanted records are spilled, because a site is learned from all its
+        pages.
         """
         self.directory.mkdir(parents=True, exist_ok=True)
         self.progress.begin("sorting pages by site", self.progress.total, self.progress.in_bytes)
-        wanted_sites = None  # all sites; if a file could not be read, its sites are unknown
+        wanted_sites = None  # all sites, because the sites in an unreadable file are unknown
         if self.plan.retry:
             wanted = Wanted(read_failed(self.plan.retry))
             if not wanted.rests:
@@ -120,7 +121,7 @@ class Sites:
     def learn(self, site: str, pages: Sequence[InputFile]) -> Task:
         """Start to learn a model from a sample of the first pages. The sample is always the same.
 
-        A resumed run learns models again. So no run reads a pickle that another one has written.
+        A resumed run learns models again, so no run reads a pickle that another run has written.
         """
         chosen = draw_sample(pages[: EARLY * self.plan.sample], self.plan.sample)
         task = _Learning(self.progress, learn, str(self._model(site)), chosen)
@@ -149,7 +150,7 @@ class Sites:
             yield from self._with_model(*ahead.popleft())
 
     def _sites(self) -> Iterator[tuple[str, list[InputFile], list[InputFile]]]:
-        """Yield the sites with all pages, and those to be cleaned, in an order that depends only on their names."""
+        """Yield each site with all its pages and the pages to be cleaned, in an order that depends on names only."""
         for bucket in range(BUCKETS):
             pages: dict[str, list[InputFile]] = {}
             wanted: dict[str, list[InputFile]] = {}
@@ -171,7 +172,7 @@ class Sites:
     def wait_for_model(self, site: str, learning: Task) -> str | Problem:
         """Return the model file, or why learning failed. A page that crashed learning is left out of a second attempt.
 
-        Raises OSError if the model could not be written. Then the run stops, and no page has failed.
+        Raises OSError if the model could not be written. This stops the run, but no page fails.
         """
         result = self._result(learning)
         if isinstance(result, Problem) and result.kind not in {Kind.SITE, Kind.INTERNAL}:
@@ -192,7 +193,7 @@ class Sites:
         return task.result
 
     def forget(self, group: Group) -> None:
-        """Delete the models of sites that come before a group's site."""
+        """Delete the models of all sites before the site of a group."""
         if self._last not in (group.model, None):
             Path(str(self._last)).unlink(missing_ok=True)
         self._last = group.model if isinstance(group.model, str) else None
@@ -222,7 +223,7 @@ def learn(model: str, pages: Sequence[InputFile], report: Report) -> Problem | N
 
 
 def check(page: InputFile, report: Report) -> None:
-    """Learn from one page, to find out whether it crashes the worker."""
+    """Learn from a single page, to find out whether it crashes the worker."""
     worker = state()
     allow_seconds(worker.plan.limits.deadline)
     document = _document(page)

@@ -1,4 +1,4 @@
-"""The order of work: which worker cleans which stretch, and the finished segments in the order of the inputs."""
+"""Distribute stretches to workers, and return the finished segments in the order of the inputs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from victorpy.batch.record import Problem
 from victorpy.errors import VictorError
 
 _WINDOW = 256
-"""Number of segments that may wait for an earlier segment, in addition to some for each worker."""
+"""Number of segments that may wait for an earlier segment, in addition to a few per worker."""
 
 
 @dataclass(slots=True)
 class _Chain:
-    """The stretches of a group. Each is known once the previous one has been read."""
+    """The stretches of a group. The start of a stretch is known when the previous stretch has been read."""
 
     group: Group
     following: Stretch | None
@@ -31,11 +31,11 @@ class _Chain:
     begun: int = -1
     """Number of the last stretch that was begun."""
     worker: int = -1
-    """The worker that has the files open."""
+    """The number of the worker that has the files open."""
     finished: dict[int, Segment | None] = field(default_factory=dict)
 
     def go_on(self, following: Stretch | None) -> None:
-        """Receive the stretch after the last one that was begun. A second attempt may report it again."""
+        """Receive the stretch that follows the last one. A second attempt may report it again."""
         if following is None:
             self.is_read = True
         elif following.number == self.begun + 1:
@@ -43,7 +43,10 @@ class _Chain:
 
 
 class _StretchTask(Task):
-    """A stretch. If its worker dies twice at the same page, the page fails, and the stretch continues after it."""
+    """The task of cleaning a stretch.
+
+    If its worker dies twice at the same page, the page fails and the task continues.
+    """
 
     def __init__(self, flow: Flow, chain: _Chain, job: Job) -> None:
         super().__init__(flow.function, job)
@@ -91,16 +94,16 @@ class Flow:
         function: Callable[..., Segment | None] = run_stretch,
         has_pieces: bool = False,
     ) -> None:
-        """Segments are written to `directory`. Groups before `first` are left out, and finished segments are used.
+        """Write segments to `directory`. Groups before `first` are left out, and finished segments are reused.
 
-        Workers call `function` for each stretch. With `has_pieces` they also write pieces of output.
+        Workers call `function` for each stretch. With `has_pieces`, they also write pieces of output.
         """
         self.pool, self.progress, self.function = pool, progress, function
         self.after: Callable[[Group], None] = lambda group: None
-        """Called when all segments of a group were passed on."""
+        """Called when all segments of a group have been yielded."""
         self._directory, self._suffix, self._has_pieces = directory, suffix, has_pieces
         self.wants: Callable[[Stretch], bool] = lambda stretch: True
-        """Whether to clean a stretch. If not, it is only read, to find the next one."""
+        """Whether to clean a stretch. Otherwise it is only read, to find the start of the next one."""
         self._first = first or Stretch(0)
         self._groups = (group for group in groups if group.number >= self._first.group)
         self._chains: deque[_Chain] = deque()
@@ -126,7 +129,7 @@ class Flow:
             self.after(self._chains.popleft().group)
 
     def _open_chains(self) -> None:
-        """Open some groups."""
+        """Open enough groups to keep all workers busy."""
         while len(self._chains) < 2 * self.pool.jobs + 2:
             group = next(self._groups, None)
             if group is None:
@@ -149,7 +152,7 @@ class Flow:
             chain.go_on(segment.following)
 
     def give(self, worker: int) -> Task | None:
-        """Return the first stretch that is ready. Files that can only be read from their start keep their worker."""
+        """Return the first stretch that is ready. A file that can only be read from its start stays with its worker."""
         is_full = sum(len(chain.finished) for chain in self._chains) > _WINDOW + 16 * self.pool.jobs
         ready = [chain for chain in self._chains if chain.following is not None]
         if is_full:
@@ -161,7 +164,7 @@ class Flow:
             following = chain.following
             return bool(following and following.start and not following.offset and chain.worker != worker)
 
-        chain = min(ready, key=is_elsewhere)  # the first of several
+        chain = min(ready, key=is_elsewhere)  # the first one if several are equal
         stretch, chain.following = chain.following, None
         assert stretch is not None
         chain.begun, chain.worker = stretch.number, worker

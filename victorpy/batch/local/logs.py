@@ -1,7 +1,7 @@
-"""Logs of cleaned records, and spill files of records that wait until the pages of their site are known.
+"""Logs of cleaned records, and spill files of records that wait until their site is complete.
 
-Both consist of frames with a checksum, one for each record. So a crash loses nothing but the page that caused it. The
-last frame of a finished file describes its stretch.
+Both consist of frames with a checksum, one per record, so a crash loses only the page that caused it. The last frame of
+a finished file describes its stretch.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from victorpy.errors import DataError
 
 zstandard: Any = None
 EXPANSION_ERRORS: tuple[type[Exception], ...] = (zlib.error, ValueError, EOFError)
-"""What libraries raise if compressed data is damaged."""
+"""Exceptions that libraries raise if compressed data is damaged."""
 with suppress(ImportError):
     import zstandard
 
     EXPANSION_ERRORS += (zstandard.ZstdError,)
 
 PIECE = ".piece"
-"""Suffix of a file with the output of a stretch."""
+"""Suffix of a file with a piece of output."""
 SPILL = ".spill"
 _FRAME = struct.Struct("<II")  # length and checksum
 _END = b"end "  # begins the last frame of a finished file
@@ -68,11 +68,11 @@ class Segment(NamedTuple):
     following: Stretch | None
     """The next stretch of the group, or None if this was the last."""
     last: tuple[int, int]
-    """Number of the file among all inputs, and of the record in it, at which the inputs continue."""
+    """Where the inputs continue: number of the file among all inputs, and of the record in it."""
     row_bytes: int
     tally: dict[str, Any]
     checksum: int | None = None
-    """Checksum of the piece of output with the records. Without a piece, the log has them."""
+    """Checksum of the piece of output that contains the records. None if the log contains them."""
 
     @classmethod
     def load(cls, path: Path) -> Self | None:
@@ -96,7 +96,7 @@ def piece_checksum(log: Path) -> int | None:
 
 
 def _read_frames(file: Any) -> Iterator[tuple[bytes, int]]:
-    """Read the complete frames of a file, and the offset of the end of each. A torn end is ignored."""
+    """Read the complete frames of a file, and the offset of the end of each. An incomplete last frame is ignored."""
     end = 0
     while len(head := file.read(_FRAME.size) or b"") == _FRAME.size:
         length, checksum = _FRAME.unpack(head)
@@ -130,20 +130,20 @@ class _Frames:
 
 
 class Spill(_Frames):
-    """Packed records in a file, each of which can be read alone."""
+    """A file of packed records, each of which can be read separately."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "wb")
 
     def add(self, packed: bytes) -> InputFile:
-        """Add a record, and return its place."""
+        """Add a record, and return it as a file to be read."""
         place = spilled_page(self.path, self._file.tell())
         self.write(packed)
         return place
 
 
 class Log(_Frames):
-    """Cleaned records in a file. A log that a kill has left is continued after its last complete record."""
+    """A file of cleaned records. The log of a killed run is continued after its last complete record."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "r+b" if path.exists() else "w+b")
@@ -157,7 +157,7 @@ class Log(_Frames):
         self._file.seek(end)
 
     def end(self, segment: Segment) -> Segment:
-        """Mark the log as finished. It does not keep records that are in a piece of output."""
+        """Mark the log as finished. Records that are in a piece of output are removed from it."""
         if segment.checksum is not None:
             self._go_to(0)
         return super().end(segment)
@@ -207,7 +207,7 @@ def pack(record: Record) -> bytes:
 
 
 def unpack(content: bytes) -> Record:
-    """Return the record that `pack` has made bytes of."""
+    """Return the record from the bytes that `pack` returned."""
     expand = zlib.decompress if content.startswith(b"x") else zstandard.ZstdDecompressor().decompress
     try:
         fields, _, payload = expand(content).partition(b"\n")
@@ -217,7 +217,7 @@ def unpack(content: bytes) -> Record:
 
 
 def spilled_page(path: Path, offset: int) -> InputFile:
-    """Return the place of a spilled record as a file to be read."""
+    """Return a spilled record as an input file."""
     return InputFile(path, path, path.name, offset=offset)
 
 

@@ -21,7 +21,7 @@ from victorpy.batch.store import Store
 from victorpy.errors import VictorError
 
 _WAITING = 8
-"""Number of tasks for each worker that may wait."""
+"""Maximum number of waiting tasks per worker."""
 
 
 def write_piece(
@@ -32,9 +32,9 @@ def write_piece(
     first: int,
     seen: Callable[[Record, Outcome], object] = lambda record, outcome: None,
 ) -> dict[str, Any]:
-    """Write the records of a log, which begin with the number `first`, as a piece of output beside it.
+    """Write the records of a log as a piece of output beside it. The first record has the number `first`.
 
-    Returns what the manifest says about them. `decisions` is a directory with decisions about replicas.
+    Returns the tally for the manifest. `decisions` is a directory with decisions about replicas.
     """
     tally = Tally()
 
@@ -54,11 +54,11 @@ def _write_in_worker(log: Path, decisions: Path, first: int, report: Report) -> 
 
 
 def _join_in_worker(pieces: list[Path], temporary: Path, report: Report) -> str:
-    """Make a part of pieces. Returns its digest."""
+    """Join pieces to a part. Returns the digest of the part."""
 
     def each() -> Iterator[Path]:
         for piece in pieces:
-            report(None)  # a silent worker would be ended
+            report(None)  # a worker that reports nothing would be ended
             yield piece
 
     make_sink(state().plan).join(temporary, each())
@@ -68,7 +68,7 @@ def _join_in_worker(pieces: list[Path], temporary: Path, report: Report) -> str:
 
 
 class _Part:
-    """A part in the making."""
+    """An unfinished part."""
 
     def __init__(self, path: Path, temporary: Path) -> None:
         self.path, self.temporary = path, temporary
@@ -76,13 +76,13 @@ class _Part:
         self.pages = self.size = 0
         self.tally = Tally()
         self.pieces: deque[_Step] = deque()
-        """Pieces whose tally has not been added yet."""
+        """Pieces that are not counted yet."""
         self.joining: _Step | None = None
         self.is_full = False
 
 
 class _Step(Task):
-    """A step of the work on a part."""
+    """A task that writes a piece of a part, or joins its pieces."""
 
     def __init__(self, writer: PartWriter, function: Callable[..., Any], *arguments: Any) -> None:
         super().__init__(function, *arguments)
@@ -90,7 +90,7 @@ class _Step(Task):
         self._has_died = False
 
     def died(self, problem: Problem) -> Task | None:
-        """Try once more, because somebody may have ended the worker."""
+        """Try again once, because the worker may have been ended by somebody else."""
         if self._has_died:
             return super().died(problem)
         self._has_died = True
@@ -102,9 +102,9 @@ class _Step(Task):
 
 
 class PartWriter:
-    """Makes parts of segments, in order.
+    """Writes segments into parts, in order.
 
-    Workers write the pieces, except those of a folder, whose names depend on all names before.
+    Workers write the pieces. For a folder, the main process does, because file names depend on all previous names.
     """
 
     def __init__(
@@ -128,11 +128,11 @@ class PartWriter:
 
     @property
     def written(self) -> int:
-        """Number of records in the output. The texts of a folder are there before their part is."""
+        """Number of records in the output. In a folder, texts are written before their part."""
         return self._records if isinstance(self._sink, Folder) else self._store.counts.pages
 
     def add(self, segment: Segment) -> None:
-        """Add the next segment to the part, or to a new one if the part would have too many records."""
+        """Add the next segment to the current part, or to a new part if the current one would have too many records."""
         pages = segment.tally["pages"]
         part = self._parts[-1] if self._parts and not self._parts[-1].is_full else None
         if part and self._most and part.pages + pages > self._most:
@@ -194,7 +194,7 @@ class PartWriter:
         assert part.joining is not None
         last = part.segments[-1]
         following = last.following or Stretch(last.stretch.group + 1)
-        # Without the offset, which is not known if rows were used again: the manifest must be the same.
+        # Leave out the offset. It is unknown if rows were reused, and the manifest must not depend on that.
         entry = {"last": last.last, "next": following[:-1], **part.tally.as_dict()}
         self._store.commit(part.path, part.temporary, self._result(part, part.joining), entry)
         for segment in part.segments:

@@ -28,18 +28,21 @@ if TYPE_CHECKING:
 Report = Callable[[Any], None]
 
 MEMORY_EXIT = 86
-"""Exit code of a worker that ran out of memory. It exits because C libraries may never free their memory."""
+"""Exit code of a worker that ran out of memory. The worker exits because C libraries may never free their memory."""
 MOST_RESTARTS = 5
 PATIENCE = 300.0
-"""Seconds without a word from a worker, in addition to the seconds for a page. Then it is ended."""
+"""Seconds without a report, in addition to the deadline of a page, after which a worker is ended."""
 _WAITING = 5
-"""A worker may wait this many times as long as it may compute."""
+"""Limit for the elapsed time of a task, as a multiple of its limit for CPU time."""
 RECYCLE = 800
 """Number of tasks after which a worker is replaced, because C libraries leak memory."""
 
 
 class Task:
-    """A call in a worker: ``function(*arguments, report)``. What the function reports goes to `heard`."""
+    """A call in a worker: ``function(*arguments, report)``.
+
+    Everything that the function reports is passed to `heard`.
+    """
 
     def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
         self.function, self.arguments = function, arguments
@@ -47,14 +50,17 @@ class Task:
         self.is_done = False
 
     def heard(self, message: Any) -> None:
-        """Receive what the function reports while it runs."""
+        """Receive a report of the running function."""
 
     def ended(self, result: Any) -> None:
         """Receive the result, or the problem that ended the worker."""
         self.result, self.is_done = result, True
 
     def died(self, problem: Problem) -> Task | None:
-        """Return the task to run next, because the worker has died. Without one, the problem is the result."""
+        """Handle the death of the worker.
+
+        Return the task to run next, or None to end with the problem as the result.
+        """
         self.ended(problem)
         return None
 
@@ -63,9 +69,9 @@ class Task:
 
 
 def set_deadline(seconds: float) -> None:
-    """End this process after some seconds of CPU time, or never if they are 0. Windows measures the time of day.
+    """End this process after some seconds of CPU time, or never if `seconds` is 0. On Windows, elapsed time counts.
 
-    A process that waits ends later. Otherwise pages would fail because the machine is busy.
+    A waiting process has more time, so that pages do not fail because the machine is busy.
     """
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -87,14 +93,14 @@ def end_with_main_process() -> None:
 
         pipe = multiprocessing.parent_process().sentinel  # type: ignore[union-attr]
         signal.signal(signal.SIGIO, signal.SIG_DFL)
-        fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())  # who gets SIGIO when the other end of the pipe is closed
+        fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())  # gets SIGIO when the other end of the pipe is closed
         fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def _work(connection: Any, start: Callable[[], int], memory: int) -> NoReturn:
     """Run tasks until the main process closes the connection.
 
-    `start` prepares the worker, and returns the bytes of memory that this takes.
+    `start` prepares the worker, and returns the number of bytes that reading takes in addition to a page.
     """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a Python handler would not run while C code hangs
     end_with_main_process()
@@ -133,7 +139,7 @@ class _Worker:
 
     @property
     def is_busy(self) -> bool:
-        """Whether the worker starts or has a task."""
+        """Whether the worker is starting or has a task."""
         return self.task is not None or not self.is_ready
 
 
@@ -161,16 +167,16 @@ class Here(AbstractContextManager["Here"]):
 
 
 class Workers(AbstractContextManager["Workers"]):
-    """Guarded workers. They start with the first tasks."""
+    """Guarded workers. They are started when there are tasks for them."""
 
     def __init__(self, start: Callable[[], int], limits: Limits, at_once: int = 1) -> None:
-        """`start` is called in each new worker. The first `at_once` workers start before there are tasks for them."""
+        """`start` is called in each new worker. The first `at_once` workers are started immediately."""
         self._start, self._limits, self._at_once = start, limits, at_once
         self.jobs = limits.jobs
         self.queue: deque[Task] = deque()
         """Tasks that run before all others."""
         self.cpu = 0.0
-        """Seconds of CPU that finished tasks have taken."""
+        """CPU seconds of finished tasks."""
         self._slots: list[_Worker | None] = [None] * limits.jobs
         self._restarts = 0
         self._patience = PATIENCE + 2 * limits.deadline
@@ -205,7 +211,7 @@ class Workers(AbstractContextManager["Workers"]):
         for number in busy.values():
             worker = self._slots[number]
             if worker and worker.is_busy and time.monotonic() - worker.heard_at > self._patience:
-                worker.process.kill()  # its connection ends
+                worker.process.kill()  # this closes its connection
         return True
 
     def _new_worker(self) -> _Worker:
@@ -216,7 +222,7 @@ class Workers(AbstractContextManager["Workers"]):
             try:
                 with _worker_environment(), _without_script(self._start):
                     process.start()
-            except (EOFError, OSError) as error:  # the server that starts workers was killed a moment ago
+            except (EOFError, OSError) as error:  # the server that starts workers has just been killed
                 self._count_restart(error)
             else:
                 return _Worker(process, ours)
@@ -232,7 +238,7 @@ class Workers(AbstractContextManager["Workers"]):
 
     def _send(self, worker: _Worker) -> None:
         assert worker.task is not None
-        with suppress(OSError):  # the worker has died, and receiving reports this
+        with suppress(OSError):  # if the worker has died, receiving will report it
             worker.connection.send((worker.task.function, worker.task.arguments))
         worker.tasks += 1
 
@@ -270,7 +276,7 @@ class Workers(AbstractContextManager["Workers"]):
         self._slots[number] = None
         worker.connection.close()
         worker.process.join(5)
-        worker.process.kill()  # if the server that started it was killed, it may be alive
+        worker.process.kill()  # the worker may still run if the server that started it was killed
         if not worker.is_ready:
             self._count_restart()
             following = worker.task
@@ -293,7 +299,7 @@ class Workers(AbstractContextManager["Workers"]):
         worker = self._slots[number]
         if worker is not None:
             self._slots[number] = None
-            worker.connection.close()  # an idle worker ends
+            worker.connection.close()  # this ends an idle worker
             if worker.is_busy:
                 worker.process.kill()
             worker.process.join(5)
@@ -309,10 +315,10 @@ class Workers(AbstractContextManager["Workers"]):
 
 
 def start_server(metadata: bool = False) -> Any:
-    """Start the server that starts workers, unless it runs. It loads what all workers share, and what metadata needs.
+    """Start the server that starts workers, unless it is running. It loads the modules and data that workers share.
 
-    Does not wait for the server. Returns the context for new processes. Importing this module is fast, so that the
-    server can start before the main process imports the rest.
+    Returns the context for new processes, without waiting for the server. This module is fast to import, so that the
+    server can start before the main process imports everything else.
     """
     import multiprocessing
 
@@ -329,9 +335,11 @@ def start_server(metadata: bool = False) -> Any:
 
 @contextmanager
 def _worker_environment() -> Iterator[None]:
-    """Start processes with the variables of workers. They never get ^C, which the main process handles afterwards.
+    """Set the environment variables of workers while processes are started.
 
-    After this process was killed, Python's resource tracker ends without a warning.
+    Workers ignore ^C; the main process handles it.
+
+    If this process is killed, Python's resource tracker ends without a warning.
     """
     from multiprocessing import resource_tracker
 
@@ -342,7 +350,7 @@ def _worker_environment() -> Iterator[None]:
     os.environ.update(variables)
     masks = hasattr(signal, "pthread_sigmask")
     if masks:
-        resource_tracker.ensure_running()  # unblocks ^C when it starts
+        resource_tracker.ensure_running()  # starting it unblocks ^C
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masks else set()  # processes inherit it
     try:
         yield
@@ -353,14 +361,14 @@ def _worker_environment() -> Iterator[None]:
             else:
                 os.environ[name] = value
         if masks:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)  # a ^C in the meantime arrives now
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)  # a ^C that was blocked arrives now
 
 
 @contextmanager
 def _without_script(start: Callable[[], int]) -> Iterator[None]:
     """Keep new workers from running the main script again, unless `start` needs a function of it.
 
-    The script starts a batch run. Without a test of `__name__`, every worker would start the run again.
+    If the script does not test `__name__`, every worker would start the batch run again.
     """
     script = vars(sys.modules["__main__"])
     places: dict[str, Any] = {name: script[name] for name in ("__spec__", "__file__") if name in script}

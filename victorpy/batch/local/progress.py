@@ -20,16 +20,16 @@ from victorpy.cleaner import BUILT_BY_SCRIPTS
 from victorpy.errors import visible
 
 TERMINAL_SECONDS, PLAIN_SECONDS, LOG_SECONDS = 0.2, 30.0, 1.0
-"""Seconds between two drawings of the bar, between two lines elsewhere, and between two lines of the log."""
+"""Seconds between updates of the bar, between lines if there is no terminal, and between lines of the log."""
 _BAR, _SHORTEST_BAR = 20, 5
-"""Width of the bar, and the width below which words are left out first."""
+"""Width of the bar. If it would become narrower than the second width, words are left out."""
 SHOWN = (Status.KEPT, Status.EMPTY, Status.SKIPPED, Status.FAILED)
 FEW_PAGES = 50
 MOST_NAMED = 20
 """Maximum number of failures that a batch run reports. All failures are in failed.jsonl."""
 
 SURE = 0.98
-"""An empty page with a lower confidence is reported with a hint."""
+"""If the confidence of an empty page is lower, the report includes a hint."""
 
 
 class Progress:
@@ -84,7 +84,7 @@ class Progress:
         return "bytes" if self.in_bytes else "pages"
 
     def start(self) -> None:
-        """Say that cleaning begins, unless a bar shows it, or there are only a few pages."""
+        """Print that cleaning begins, unless a bar shows it or there are only a few pages."""
         self.log("start", total=self.total, unit=self._unit)
         is_long = self.total is not None and (self.total > FEW_PAGES or not self._every_page)
         if self._is_shown and is_long and not self._has_bar:
@@ -92,7 +92,7 @@ class Progress:
             self._stream.flush()
 
     def advance(self, statuses: Mapping[str, int], size: int, read: int) -> None:
-        """Count pages by status, their size, and the bytes that were read of files with many pages."""
+        """Add pages by status, their size, and the bytes read from files with many pages."""
         for counts in (self.now, self.counts):
             counts.statuses.update(statuses)
             counts.bytes += size
@@ -132,7 +132,7 @@ class Progress:
         return measures
 
     def _draw(self, is_line: bool = False) -> None:
-        """Draw the bar. If there is none, write a line if `is_line`."""
+        """Draw the bar. Without a bar, write a line if `is_line`."""
         if not (self._has_bar or (is_line and self._is_shown)):
             return
         measures = self._measures()
@@ -201,8 +201,8 @@ class Progress:
 
     @property
     def _width(self) -> int:
-        """Width of the terminal, without the last column, after which a terminal begins a new line."""
-        columns = 0  # also that of a terminal without a size
+        """Usable width of the terminal. The last column stays free, because writing to it may start a new line."""
+        columns = 0  # also if the terminal does not report its size
         with suppress(OSError):
             columns = os.get_terminal_size(self._stream.fileno()).columns
         return (columns or shutil.get_terminal_size().columns) - 1
@@ -212,7 +212,7 @@ class Progress:
             self._stream.write(f"\r{'':<{self._width}}\r")
 
     def close(self) -> None:
-        """Close the log, and leave the bar in its last state if pages were processed."""
+        """Close the log. The bar stays visible if pages were processed."""
         if self._log is not None:
             self._log.close()
             self._log = None
@@ -252,7 +252,7 @@ class Progress:
 
 
 def summary_table(summary: dict[str, Any]) -> str:
-    """Return the counts, one per line, with the reasons why records were skipped or failed.
+    """Return a table of the counts, with the reasons why records were skipped or failed.
 
     >>> print(summary_table({"pages": 3, "kept": 2, "empty": 0, "skipped": 0, "failed": 1, "seconds": 2.0,
     ...                      "bytes": 4_000_000, "kinds": {"timeout": 1}}))

@@ -1,4 +1,4 @@
-"""A run on this machine: read, clean and write records, so that an interrupted run can be resumed."""
+"""Run a plan on this machine: read, clean and write records. Interrupted runs can be resumed."""
 
 from __future__ import annotations
 
@@ -57,8 +57,10 @@ from victorpy.dedup.find import Loss
 from victorpy.errors import DataError, OutputError, VictorError, plural
 
 STRETCH_RECORDS, STRETCH_BYTES = 16, 1_000_000
-"""Maximum number of records in a stretch, and about their size in an archive. At the end, all workers wait for the last
-stretch."""
+"""Maximum number of records in a stretch, and their approximate size in an archive.
+
+Stretches are short, because at the end all workers wait for the last one.
+"""
 
 
 def run_plan(
@@ -73,9 +75,9 @@ def run_plan(
 ) -> dict[str, Any]:
     """Run a plan and return the counts. Progress is reported on `stream`.
 
-    If `guarded` is False, pages are cleaned in this process instead of worker processes. With `force`, pages are
-    cleaned again that an earlier run has cleaned. `log` is a file for events as JSON lines, and `seen` describes the
-    inputs if they were surveyed already.
+    If `guarded` is False, pages are cleaned in this process instead of worker processes. With `force`, pages of an
+    earlier run are cleaned again. `log` is a file for events as JSON lines. Pass the survey of the inputs as `seen` if
+    there is one.
     """
     plan.check()
     if guarded and plan.wants_metadata:
@@ -104,7 +106,7 @@ def run_plan(
 
 @contextmanager
 def _logging(progress: Progress) -> Iterator[None]:
-    """Log why a run ended early."""
+    """Log the reason if the run ends early."""
     try:
         yield
     except VictorError as error:
@@ -123,15 +125,15 @@ class _Run:
     stamps: Stamps
     force: bool
     losses: list[Loss] = field(default_factory=list)
-    """Sites that lose many pages as replicas."""
+    """Sites that lose many of their pages as replicas."""
     cpu: float = 0.0
-    """Seconds of CPU that workers have taken."""
+    """CPU seconds of the workers."""
     writer: PartWriter | None = None
 
-    # A run for a function that receives the texts.
+    # Runs that pass texts to a function.
 
     def stream(self, write: Write | None) -> dict[str, Any]:
-        """Clean records for a function that receives them in order. An interrupted run cannot be resumed."""
+        """Clean records and pass the texts to a function, in order. An interrupted run cannot be resumed."""
         counts = Counts()
         is_here = not self.guarded and self.plan.dedup is None
         for record, outcome in self.clean_here() if is_here else self.clean_into_logs():
@@ -170,10 +172,10 @@ class _Run:
                 self.losses = decide_records(plan.dedup, read_logs(logs), directory, None, "", plan.site_key)
                 yield from read_logs(logs, plan.dedup, directory)
 
-    # A run into a directory.
+    # Runs that write to a directory.
 
     def store(self, directory: Path) -> dict[str, Any]:
-        """Clean records into the parts of an output directory."""
+        """Clean records, and write them to the parts of an output directory."""
         plan = self.plan
         if directory.exists() and not directory.is_dir():
             raise OutputError(f"{directory}: this is a file; give a directory for many pages")
@@ -187,7 +189,7 @@ class _Run:
                 if is_update or not store.complete:
                     sink.resume(store.finished_parts())
             if store.complete:
-                store.delete_temporary()  # an earlier run may have been killed just before it did this
+                store.delete_temporary()  # an earlier run may have been killed just before this
                 self.progress.note(f"{directory}: the run is already complete; --force cleans all pages again")
                 for failure in store.failures():
                     self.progress.failed(failure)
@@ -221,7 +223,7 @@ class _Run:
         return summary
 
     def pages_so_far(self, store: Store, directory: Path) -> str:
-        """Say how many pages are in the output, and how many wait in a directory of the run until it is resumed."""
+        """Describe how many pages are in the output, and how many finished pages wait for the resumed run."""
         written = self.writer.written if self.writer else store.counts.pages
         kept = safe_pages(store) - written
         waiting_pages = f", and {plural(kept, 'finished page')} kept in {store.segments}" if kept else ""
@@ -242,7 +244,7 @@ class _Run:
             raise OutputError(f"{error.filename or directory}: cannot be written: {error.strerror or error}") from error
 
     def prepare(self, store: Store) -> None:
-        """Start a run, or resume it, or set its parts aside if files or settings have changed."""
+        """Start or resume a run. If files or settings have changed, set the parts of the earlier run aside."""
         plan, earlier, settings = self.plan, store.earlier, store.settings
         if earlier is not None:
             if not (self.force or plan.plain):
@@ -262,7 +264,7 @@ class _Run:
             store.begin(plan.notes(), self.stamps.as_bytes())
 
     def report_changes(self, store: Store, is_reusable: bool) -> None:
-        """Say how many input files have changed. Raise if a batch run has cleaned files that are gone."""
+        """Report how many input files have changed. Raises an error if input files of a batch run no longer exist."""
         old, count = store.previous_stamps(), len(self.stamps)
         if not self.plan.plain:
             refuse_gone_files(store.directory, old, self.stamps)
@@ -309,7 +311,7 @@ class _Run:
                 yield segment
 
     def clean(self, store: Store, sink: Sink, pool: Workers | Here) -> Iterator[Segment]:
-        """Clean all records that a store does not contain yet. Deduplication needs all records."""
+        """Clean all records that are not in the output yet, or all records if replicas have to be found."""
         plan = self.plan
         first = Stretch(*store.next) if store.next and not plan.dedup else None
         if first is not None:
@@ -320,9 +322,7 @@ class _Run:
                 size = size_before(plan.inputs, store.last[0])
             self.progress.skip(store.counts, size)
         self.progress.start()
-        most = plan.shard_records or sink.shard_records or STRETCH_RECORDS
-        sizes = range(min(most, STRETCH_RECORDS // 2), min(most, STRETCH_RECORDS) + 1)
-        records = max(sizes, key=lambda size: (most - most % size, size))  # a part has a whole number of stretches
+        records = stretch_size(plan.shard_records or sink.shard_records or STRETCH_RECORDS)
         has_pieces = plan.dedup is None and not isinstance(sink, Folder)
         groups, sites = self.groups(plan, records), None
         if plan.by_site:
@@ -348,7 +348,7 @@ class _Run:
         return groups
 
     def is_split_by_files(self, records: int) -> bool:
-        """Whether there are enough files for `part`. Otherwise each part has some stretches of all files."""
+        """Whether `part` divides the inputs by files. With too few files, it divides them by stretches."""
         assert self.plan.part is not None
         return sum(1 for _ in group_files(find_files(self.plan.inputs), records)) >= 4 * self.plan.part[1]
 
@@ -372,12 +372,18 @@ class _Run:
         }
 
     def summary(self, counts: Counts, runs: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the counts and times of all runs, and of this run, which is the last one."""
+        """Return the counts and times of all runs, including this run."""
         return summarise(counts, runs) | (dedup_summary(self.plan.dedup, self.losses) if self.plan.dedup else {})
 
 
+def stretch_size(most: int) -> int:
+    """Return the number of records in a stretch, given that of a part, which has a whole number of stretches."""
+    sizes = range(min(most, STRETCH_RECORDS // 2), min(most, STRETCH_RECORDS) + 1)
+    return max(sizes, key=lambda size: (most - most % size, size))
+
+
 def safe_pages(store: Store) -> int:
-    """Return the number of pages that a resumed run does not clean again."""
+    """Return the number of finished pages, which a resumed run will not clean again."""
     first = Stretch(*store.next).name if store.next else ""
     return store.counts.pages + sum(log_length(log) for log in store.segments.glob("*.log") if log.stem >= first)
 
@@ -390,7 +396,7 @@ def failed_path(plan: Plan, directory: Path) -> Path:
 
 
 def _retry_label(directory: Path, settings: Mapping[str, Any]) -> str:
-    """Return the prefix of a retry's files: ``retry-1-``, or the next one if a retry with other settings used it."""
+    """Return the prefix of a retry's files: ``retry-1-``, or the next number if a retry with other settings used it."""
     number = 1
     while read_head(directory / f"retry-{number}-manifest.jsonl").get("settings") not in (None, settings):
         number += 1

@@ -1,4 +1,4 @@
-"""Signals that stop a run. They are handled where the run waits, so that nothing is left half-written."""
+"""Signals that stop a run. They are handled only while the run waits, so that no write is interrupted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _State:
 
 @contextmanager
 def stopping_signals(anywhere: bool = False) -> Iterator[None]:
-    """Let SIGINT and SIGTERM raise `Stopped` where the run waits, or `anywhere`. A second signal ends the process."""
+    """Raise `Stopped` on SIGINT and SIGTERM while the run waits, or `anywhere`. A second signal ends the process."""
 
     def handle(number: int, frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)
@@ -54,7 +54,7 @@ def stopping_signals(anywhere: bool = False) -> Iterator[None]:
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Wait for something that a signal may interrupt."""
+    """Allow signals to interrupt the code in this context."""
     was_waiting = _State.is_waiting
     check_signals()
     _State.is_waiting = True

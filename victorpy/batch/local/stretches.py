@@ -1,7 +1,7 @@
-"""Stretches: a worker reads some consecutive records of the inputs, cleans them, and writes them to a log of its own.
+"""Clean a stretch in a worker: read some consecutive records, clean them, and write them to a log.
 
-Stretches depend only on the inputs, not on the number of workers, so the same inputs give the same logs. If nothing but
-its records decides about the output, the worker also writes the piece of output for the stretch.
+Stretches depend only on the inputs, not on the number of workers, so the same inputs give the same logs. If the output
+of a stretch depends only on its records, the worker also writes it as a piece of output.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ from victorpy.cleaner import Cleaner
 from victorpy.errors import DataError
 
 AHEAD_BYTES = 32_000_000
-"""Pages that a worker holds in memory, so that another worker can read on while it cleans them."""
+"""Maximum bytes of pages that a worker reads ahead, so that another worker can continue reading."""
 REPORT_SECONDS, _SPILLED_AT_ONCE = 0.2, 100
-"""Progress is reported at these intervals while pages are cleaned, and after this number of spilled pages."""
+"""Interval between reports of progress while pages are cleaned, and number of spilled pages between reports."""
 _COPIES = 3
-"""Copies of a page in memory while it is read. They do not count for the memory limit of the page."""
+"""Number of copies of a page in memory while it is read. They do not count towards the memory limit."""
 _NO_LIMIT = 1 << 60
 
 
@@ -77,15 +77,15 @@ class Job:
     is_careful: bool = False
     """Whether to report every step, because an attempt has failed."""
     bad: Mapping[int, Problem] = field(default_factory=dict)
-    """Records that end the worker, by their number in the stretch."""
+    """Problems of records that ended a worker, by their number in the stretch."""
     unread: Mapping[int, Problem] = field(default_factory=dict)
-    """Records that end the worker while it reads them."""
+    """Problems of records that ended a worker while it read them."""
 
 
-# The rows of an earlier run over inputs that have changed since. Unchanged files are not cleaned again.
+# Rows of an earlier run. If some inputs have changed, the rows of unchanged files are reused.
 
 Item = tuple[Record, Outcome | None]
-"""A record, and its outcome if it is known already."""
+"""A record, and its outcome if it is already known."""
 Read = Callable[[InputFile], Iterator[Item]]
 
 
@@ -113,10 +113,10 @@ class Previous:
         self._row: dict[str, Any] | None = None
         self._part = Path()
         self._key = -1, -1
-        """Number of the file of the row, and of the record in it."""
+        """Position of the current row: number of the file, and of the record in it."""
 
     def open(self, plan: Plan) -> Read:
-        """Return a function that reads a file. Records that need not be cleaned come with their outcome."""
+        """Return a function that reads a file. It returns the outcome of records that do not have to be cleaned."""
         sink = make_sink(plan)
 
         def read(file: InputFile) -> Iterator[Item]:
@@ -173,7 +173,7 @@ class Previous:
 
     def _record(self, file: InputFile, fields: dict[str, Any], outcome: Outcome) -> Record:
         name, origin = fields["name"], Origin(fields["source"], fields["position"], is_unread(outcome.reason))
-        url = fields["url"] if fields["url"] == name else ""  # otherwise the page itself has named its address
+        url = fields["url"] if fields["url"] == name else ""  # otherwise the address was read from the page
         place, reached = file.place, 0
         if source_of(file.path) is not None:
             place, reached = place_of(url, origin), file.path.stat().st_size
@@ -184,7 +184,7 @@ class Previous:
 
 
 class _OpenFile:
-    """Reads files. Keeps the last file open, in case the next stretch is in it."""
+    """Reads files. Keeps the last file open, because the next stretch is often in the same file."""
 
     def __init__(self, plan: Plan) -> None:
         self._options = plan.read
@@ -207,7 +207,7 @@ class _OpenFile:
 
 
 def _reader(plan: Plan, previous: Previous | None) -> Read:
-    """Return a function that reads files, or only the records that a retry wants, and single spilled records."""
+    """Return a function that reads input files and spilled records. In a retry, it reads only the wanted records."""
     if previous is not None:
         read_inputs = previous.open(plan)
     elif plan.retry is not None and not plan.by_site:
@@ -239,7 +239,7 @@ _states: list[_State] = []
 
 
 def start_worker(plan: Plan, previous: Previous | None, is_guarded: bool) -> int:
-    """Load the model. Returns the memory that reading takes in addition to that of a page."""
+    """Load the model. Returns the number of bytes that reading takes in addition to a page."""
     if plan.to == "parquet":
         _prepare_arrow()
     extra = _COPIES * (plan.most_bytes or 0) + AHEAD_BYTES
@@ -249,7 +249,7 @@ def start_worker(plan: Plan, previous: Previous | None, is_guarded: bool) -> int
 
 
 def state() -> _State:
-    """Return what `start_worker` has loaded."""
+    """Return the state that `start_worker` has loaded."""
     return _states[0]
 
 
@@ -263,8 +263,8 @@ def allow_seconds(seconds: float) -> None:
 def _prepare_arrow() -> None:
     """Load the library that reads and writes tables.
 
-    Its allocator and its threads reserve gigabytes of address space, which would count for the memory limit. So use the
-    system allocator, and read a small table before the limit is set.
+    Its allocator and its threads reserve gigabytes of address space, which would count towards the memory limit. So the
+    system allocator is used, and a small table is read before the limit is set.
     """
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # Arrow reads this variable when it is imported
     with suppress(ImportError):
@@ -308,13 +308,13 @@ class _Reading:
         """Number of the file among all inputs, and of the next record in it."""
         self._end: int | None = None
         if first.base:
-            with suppress(OSError):  # reading the file reports the error
+            with suppress(OSError):  # reading the file will report the error
                 os.chdir(first.base)
         source = source_of(first.path)
         cut = source.cut if source is not None else None
         self._is_table = cut is not None
         self._is_whole = cut is not None and first.end is None
-        """Whether the stretch ends where a table can be divided, and not after some records."""
+        """Whether the stretch ends where the table can be divided, not after a number of records."""
         if self._is_table:
             self._allow(_NO_LIMIT)
             _prepare_arrow()
@@ -330,7 +330,7 @@ class _Reading:
             limit_memory(memory)
 
     def clean(self, record: Record, cleaner: Cleaner | None) -> Outcome:
-        """Clean a record. The memory that a library holds to read a table does not count."""
+        """Clean a record. Memory that is used for reading a table does not count."""
         if not self._is_table:
             return clean_checked(record, cleaner)
         self._allow(state().memory)
@@ -339,7 +339,7 @@ class _Reading:
         return outcome
 
     def items(self) -> Iterator[Item]:
-        """Read the records, ahead of time if the next stretch begins where this one ends."""
+        """Read the records. Reads ahead if this allows another worker to start with the next stretch."""
         items = self._read()
         ahead: list[Item] = []
         is_known = self._is_whole
@@ -404,7 +404,10 @@ class _Reading:
 
 
 def run_stretch(job: Job, report: Report) -> Segment | None:
-    """Clean a stretch into a log. If the stretch is not wanted, only report where the next one begins."""
+    """Clean a stretch, and write the records to a log.
+
+    If the stretch is not wanted, only report where the next one begins.
+    """
     reading = _Reading(job, report)
     if not job.is_wanted:
         for _ in reading.items():
@@ -412,7 +415,7 @@ def run_stretch(job: Job, report: Report) -> Segment | None:
         report(("progress", {}, 0, reading.done))
         return None
     path = job.directory / f"{job.stretch.name}.log"
-    path.with_suffix(PIECE).unlink(missing_ok=True)  # of an attempt that has failed
+    path.with_suffix(PIECE).unlink(missing_ok=True)  # left by a failed attempt
     with Log(path) as log:
         ended = _clean_records(job, reading, log, report)
         if job.has_piece:
@@ -425,7 +428,7 @@ def run_stretch(job: Job, report: Report) -> Segment | None:
 
 
 def _clean_records(job: Job, reading: _Reading, log: Log, report: Report) -> Iterator[tuple[Record, Outcome]]:
-    """Clean the records of a stretch, and add them to the log. Those that are in the log come first."""
+    """Clean the records of a stretch and add them to the log. Records that are already in the log are yielded first."""
     model = job.group.model
     cleaner = _load_site(model) if isinstance(model, str) else None
     cleaned, finished = Counts(), log.tally.pages
@@ -476,11 +479,14 @@ def spill_stretch(job: Job, report: Report) -> Segment:
 
 
 def is_in_part(site: str, number: int, count: int) -> bool:
-    """Whether a part of the inputs has the pages of a site, given the number of the part, from 1, and of all parts."""
+    """Whether a part of the inputs contains a site.
+
+    `part` is the number of the part, from 1, and the number of parts.
+    """
     return zlib.crc32(site.encode("utf-8", "surrogatepass")) % count == number - 1
 
 
-@lru_cache(maxsize=2)  # the pages of a site are cleaned one after the other
+@lru_cache(maxsize=2)  # consecutive pages are usually from the same site
 def _load_site(model: str) -> Cleaner:
     from victorpy.batch.site_model import from_bytes
 

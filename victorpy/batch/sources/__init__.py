@@ -11,7 +11,7 @@ from victorpy.base.registry import Registry
 from victorpy.batch.record import PAGE_SUFFIXES, Record
 
 MOST_BYTES = 32_000_000
-"""Larger pages, and pages that expand to more bytes, are skipped."""
+"""Default size limit. Pages that are larger, before or after decompression, are skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class ReadOptions:
 Reader = Callable[[Path, ReadOptions, int, int], Iterator[Record]]
 """Reads the records of a file, starting at a record number. Records are numbered from 0.
 
-The last argument is the byte offset of the first record to read, or 0 if it is unknown. A reader may ignore it.
-Damage becomes a record with a problem, and this record has a number too.
+The last argument is the byte offset of the first record to read, or 0 if it is unknown. A reader may ignore it. Damage
+becomes a record with a problem, which also has a number.
 """
 
 
@@ -38,11 +38,11 @@ class Source:
 
     read: Reader
     archive: bool
-    """Whether such files only contain pages. If so, they are also found in directories that contain pages."""
+    """Whether these files contain nothing but pages. If so, they are read even in directories that contain pages."""
     cut: Callable[[Path, ReadOptions, int, int], int | None] | None = None
-    """Returns where a table can be divided, for tables, which can only be read from certain rows on."""
+    """Returns the next row at which a table can be divided. None for other formats."""
     needs: tuple[str, str] | None = None
-    """A package that reading such files needs, and the extra that installs it."""
+    """The package that reads these files, and the extra that installs it."""
 
 
 SOURCES: Registry[Source] = Registry("kind of source", "victorpy.batch.sources")

@@ -34,9 +34,9 @@ class ExpandedGzip:
         self._members = deque([(0, start)], _REMEMBERED_MEMBERS)
         """Offsets of the latest members: in the expanded bytes, and in the file."""
         self._careful_from = _NEVER
-        """Offset in the file after which damage is near."""
+        """Offset in the file from which damage is expected."""
         self.work = 0
-        """Number of bytes that were expanded, some of them repeatedly."""
+        """Number of expanded bytes, counting repetitions."""
         self.damaged_at = start
         """Offset in the file of the damage."""
         self._restart(0, start)
@@ -81,7 +81,7 @@ class ExpandedGzip:
             except _zlib.error as error:
                 offset = self._file.tell() - len(bite)
                 if before is None:
-                    # Nothing from this bite was returned. Expand the member again up to here.
+                    # No output of this bite was returned. Expand the member again up to this point.
                     self._careful_from = offset
                     at = self._at
                     self._restart(*self._members[-1])
@@ -120,7 +120,7 @@ class ExpandedGzip:
 
 
 def expand_gzip(file: BinaryIO, start: int | None = 0) -> Iterator[ExpandedGzip]:
-    """Yield the undamaged stretches of a gzip file, from the start of a member. Read each before you take the next."""
+    """Yield the undamaged stretches of a gzip file. Each must be read before the next one is requested."""
     furthest, work = 0, 0
     while start is not None:
         stretch = ExpandedGzip(file, start)
@@ -134,12 +134,12 @@ def expand_gzip(file: BinaryIO, start: int | None = 0) -> Iterator[ExpandedGzip]
 
 
 def is_too_much(work: int, reached: int) -> bool:
-    """Whether so many bytes were read again after damage that the search for more data must not go back."""
+    """Whether so many bytes have been read repeatedly that the search after damage must only move forwards."""
     return work > _MOST_REPEATED * reached + _FREE
 
 
 def _count_sound(expander: Any, bite: bytes) -> int:
-    """Return how many bytes can be expanded before the damage in a bite."""
+    """Return how many bytes of a bite can be expanded before the damage."""
     sound, damaged = 0, len(bite)
     while damaged - sound > 1:
         middle = (sound + damaged) // 2

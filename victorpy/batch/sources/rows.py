@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,7 +15,7 @@ from victorpy.batch.sources.expanding import expand_gzip
 from victorpy.errors import DataError, missing
 
 _PIECE = 1 << 18
-_ZSTD_BITE = 1 << 8  # a bomb's 256 bytes expand to a few megabytes only
+_ZSTD_BITE = 1 << 8  # in a decompression bomb, 256 bytes expand to at most a few megabytes
 
 _TABLE_ROWS = 1
 """Table rows in memory at a time. A table can repeat a large page a thousand times in a few bytes."""
@@ -58,7 +58,7 @@ def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int
 @source(".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 @source(".jsonl.zst", ".ndjson.zst", needs=("zstandard", "batch"))
 def read_jsonl(path: Path, options: ReadOptions, start: int, offset: int) -> Iterator[Record]:
-    """Read pages from lines. Only a plain file can have an offset, which is the offset of line `start`."""
+    """Read pages from lines. `offset` is the offset of line `start`, for uncompressed files only."""
     most_bytes = 2 * options.most_bytes  # JSON escapes some characters
     lines = _read_lines(path, most_bytes, offset)
     for number, (line, reached, line_offset) in enumerate(lines, start=start if offset else 0):
@@ -89,7 +89,7 @@ def _read_lines(path: Path, most_bytes: int, offset: int) -> Iterator[tuple[byte
         file.seek(offset)
         for piece in chain(_pieces(file, path.name.lower()), [b"\n"]):
             if isinstance(piece, str):
-                pieces, size = [], 0  # the damaged line is incomplete
+                pieces, size = [], 0  # the line at the damage is incomplete
                 yield Problem(Kind.DAMAGED, piece), file.tell(), 0
                 continue
             *line_ends, line_begin = piece.split(b"\n")
@@ -123,7 +123,7 @@ def _pieces(file: BinaryIO, name: str) -> Iterator[bytes | str]:
 
 
 def _expand_zstd(file: BinaryIO, name: str) -> Iterator[bytes | str]:
-    """Expand a file frame by frame. A damaged frame ends the file."""
+    """Expand a file frame by frame. Reading stops at a damaged frame."""
     try:
         import zstandard
     except ImportError as error:
@@ -155,7 +155,7 @@ def next_cut(path: Path, options: ReadOptions, start: int, rows: int) -> int | N
         with pyarrow.parquet.ParquetFile(path) as file:
             check_columns(path, file.schema_arrow.names, options)
             sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
-    except (pyarrow.ArrowException, OSError, ImportError):  # reading the file reports the error
+    except (pyarrow.ArrowException, OSError, ImportError):  # reading the file will report the error
         return None
     return next((end for end in accumulate(sizes[:-1]) if end >= start + rows), None)
 
@@ -172,6 +172,9 @@ def read_parquet(path: Path, options: ReadOptions, start: int, offset: int) -> I
     file_size = path.stat().st_size
     try:
         file = pyarrow.parquet.ParquetFile(path)
+        groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+        if any(group.num_rows < 0 for group in groups):
+            raise ValueError("a row group has a negative number of rows")
     except damage as error:
         yield broken_record(Origin(str(path)), Kind.DAMAGED, f"not a Parquet file: {error}", file_size)
         return
@@ -179,29 +182,28 @@ def read_parquet(path: Path, options: ReadOptions, start: int, offset: int) -> I
         check_columns(path, file.schema_arrow.names, options)
         wanted = (options.html_field, options.url_field, "content_type")
         columns = [name for name in wanted if name in file.schema_arrow.names]
-        next_group_row = 0
-        for group in range(file.num_row_groups):
-            metadata = file.metadata.row_group(group)
-            row, next_group_row = next_group_row, next_group_row + metadata.num_rows
-            if next_group_row <= start:
+        stop = 0
+        for number, group in enumerate(groups):
+            row, stop = stop, stop + group.num_rows
+            if stop <= start or row == stop:
                 continue
-            reached = file_size * group // file.num_row_groups
-            size = metadata.total_byte_size
+            reached = file_size * number // len(groups)
+            size = group.total_byte_size
             if size > max(_LARGE_GROUP, _MOST_EXPANSION * file_size):
-                words = f"row group {group} is not read, because it would expand to {size:,} bytes"
+                words = f"row group {number} is not read, because it would expand to {size:,} bytes"
                 yield broken_record(Origin(str(path), row), Kind.TOO_LARGE, words, reached)
                 continue
             try:
-                for batch in file.iter_batches(_TABLE_ROWS, row_groups=[group], columns=columns):
-                    for values in zip(*map(_values, batch.columns), strict=True):
-                        if row >= start:
-                            fields = dict(zip(batch.schema.names, values, strict=True))
-                            yield field_record(fields, Origin(str(path), row), options, reached)
-                        row += 1
+                for fields in islice(_rows(file, number, columns), stop - row):
+                    if row >= start:
+                        yield field_record(fields, Origin(str(path), row), options, reached)
+                    row += 1
+                if row < stop:
+                    raise ValueError(f"{stop - row:,} of its {group.num_rows:,} rows are missing")
             except damage as error:
                 is_memory = isinstance(error, MemoryError)
                 kind = Kind.MEMORY if is_memory else Kind.DAMAGED
-                words = f"row group {group} {'does not fit into memory' if is_memory else 'is damaged'}: {error}"
+                words = f"row group {number} {'does not fit into memory' if is_memory else 'is damaged'}: {error}"
                 yield broken_record(Origin(str(path), row), kind, words, reached)
 
 
@@ -211,12 +213,17 @@ def check_columns(path: Path, names: list[str], options: ReadOptions) -> None:
         raise DataError(f"{path}: no column {options.html_field!r} (`html_field`); the columns are {', '.join(names)}")
 
 
-def _values(column: Any) -> list[Any]:
-    """Return a column's values. Text that is not valid UTF-8 is returned as bytes."""
-    values = []
-    for scalar in column:
-        try:
-            values.append(scalar.as_py())
-        except UnicodeDecodeError:
-            values.append(scalar.as_buffer().to_pybytes())
-    return values
+def _rows(file: Any, group: int, columns: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a row group. After the last row there may be more values, if the group is damaged."""
+    for batch in file.iter_batches(_TABLE_ROWS, row_groups=[group], columns=columns, use_threads=False):
+        for values in zip(*batch.columns, strict=True):
+            yield dict(zip(batch.schema.names, map(_value, values), strict=True))
+
+
+def _value(scalar: Any) -> Any:
+    """Return a value. Text that is not valid UTF-8 is returned as bytes, and None if it is part of another value."""
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        text = scalar.value if hasattr(scalar, "dictionary") else scalar
+        return text.as_buffer().to_pybytes() if hasattr(text, "as_buffer") else None

@@ -18,7 +18,7 @@ from victorpy.errors import missing
 
 _WARC = b"WARC/1."
 _NEXT = b"\r\n\r\n" + _WARC
-_BUFFERED = 1 << 18  # bytes that FastWARC may read in advance
+_BUFFERED = 1 << 18  # maximum number of bytes that FastWARC reads ahead
 _PAGE_TYPES = frozenset(["response", "resource", "revisit"])
 
 
@@ -43,7 +43,7 @@ def read_warc(path: Path, options: ReadOptions, start: int, offset: int) -> Iter
                 if number >= start and entry[0].headers.get("WARC-Type") in _PAGE_TYPES:
                     record = _page_record(*entry, origin, file.tell())
             elif in_damage:
-                continue  # a stretch of damage is reported once
+                continue  # a stretch of damage is reported only once
             else:
                 in_damage = True
                 if number >= start:
@@ -70,7 +70,7 @@ def _entries(
         # The last record: its offset, its block length, and whether it is complete.
         at, length, is_complete = offset, 0, False
         damage = ""
-        doubtful = None  # a record that seems to contain the next one: if damage follows, its length is wrong
+        doubtful = None  # a record that seems to contain the next one; if damage follows, its length is wrong
         try:
             for entry in ArchiveIterator(stream, parse_http=False):
                 if doubtful:
@@ -109,7 +109,10 @@ def _entries(
 
 
 def _read_block(entry: Any, options: ReadOptions) -> tuple[bytes, Problem | None, str]:
-    """Return the block of a page, a problem, and damage. The block is always read, because only this shows damage."""
+    """Return the block of a page, a problem, and damage.
+
+    The block is always read, because only reading reveals damage.
+    """
     headers, length = entry.headers, entry.content_length
     if not headers.get("Content-Length", "").strip().isdigit():
         return b"", None, "the head of the record has no end, or no length"
@@ -138,7 +141,7 @@ def _page_record(
     if problem is None:
         if not is_http and content_type.startswith("text/dns"):
             return None  # a crawler's log
-        is_page = is_html(content_type, body) or (codings and not content_type)  # encoded HTML cannot be recognized
+        is_page = is_html(content_type, body) or (codings and not content_type)  # compressed HTML cannot be recognised
         if is_http and (status := error_status(block)):
             problem = Problem(Kind.HTTP_STATUS, f"an HTTP response with status {status}, not a page")
         elif not is_page:

@@ -22,7 +22,7 @@ _KEYWORDS = tuple("keywords news_keywords article:tag parsely-tags sailthru.tags
 _IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "thumbnail")
 _LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(?![a-z0-9])(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
 _NO_LANGUAGES = frozenset(["und", "mul", "zxx", "html"])
-_CHANGE_CASE = {2: str.upper, 4: str.title}  # regions and scripts
+_CHANGE_CASE = {2: str.upper, 4: str.title}  # codes of two letters are regions, and codes of four are scripts
 _CONTAINERS = frozenset(
     "website organization corporation breadcrumblist imageobject person searchaction sitenavigationelement listitem "
     "wpheader wpfooter wpsidebar localbusiness brand offer aggregaterating".split()
@@ -40,7 +40,7 @@ def read_metadata(tree: Tree, url: str = "", source: str | bytes = "itemscope") 
     descriptions = [*page.meta(*_DESCRIPTIONS), *page.written_texts("description")]
     own_addresses = [Candidate(tree.url, "canonical or og:url"), Candidate(page.url, "address")]
     pictures = [*page.meta(*_IMAGES), *page.written_texts("image")]
-    kinds = (  # types of articles first
+    kinds = (  # the types of articles come first
         Candidate(kind, thing.source)
         for thing in (*page.written, *page.things)
         for kind in thing.types
@@ -67,7 +67,10 @@ def read_metadata(tree: Tree, url: str = "", source: str | bytes = "itemscope") 
 
 
 def _find_language(page: Page) -> Candidate | None:
-    """Return the declared language as ``en`` or ``pt-BR``. The root element comes first, because browsers use it."""
+    """Return the declared language, as ``en`` or ``pt-BR``.
+
+    The root element is checked first, because browsers use it.
+    """
     names = ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang")
     of_root = [Candidate(page.root.get(name) or "", f"html {name}") for name in names]
     for value, source in (*of_root, *page.meta(*_LANGUAGES), *page.written_texts("inLanguage")):
@@ -92,7 +95,7 @@ def _first_address(candidates: Iterable[Candidate], base: str, beginnings: tuple
 
 
 def _find_keywords(page: Page) -> tuple[tuple[str, ...], str]:
-    """Return the declared keywords, each once, and where they were found."""
+    """Return the distinct declared keywords, and where they were found."""
     in_meta_tags = ((page.meta_tags.get(name, []), f"meta {name}") for name in _KEYWORDS)
     in_things = ((thing.texts("keywords"), thing.source) for thing in page.written)
     for texts, source in chain(in_meta_tags, in_things):

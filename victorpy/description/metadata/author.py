@@ -61,11 +61,11 @@ _NOBODY = frozenset(
     "wordpress default by contributor writer moderator posted super".split()
 )
 _MOST_WORDS, _LONGEST, _MOST_NAMES = 6, 60, 12
-_MOST_CHARACTERS = 500  # of a field with names
+_MOST_CHARACTERS = 500  # maximum length of a field with names
 
 
 def find_author(page: Page, site: Site) -> Candidate | None:
-    """Return the most trustworthy names. The site itself is accepted as author only if there is nobody else."""
+    """Return the most trustworthy names. The site itself is accepted as author only if no person is named."""
     site_itself: Candidate | None = None
     for names, source in _candidates(page):
         candidate = Candidate("; ".join(names), source)
@@ -88,7 +88,7 @@ def _candidates(page: Page) -> Iterator[tuple[list[str], str]]:
         yield names[:1] if thing.is_a("discussionforumposting", "question") else names, thing.source
     for name in _META_NAMES:
         yield clean_names(page.meta_tags.get(name, [])), f"meta {name}"
-    for number in (1, 2):  # the lines below a shared link
+    for number in (1, 2):  # skip to the lines below a link for sharing
         if after_by(page.meta_tags.get(f"twitter:label{number}", [""])[0]) == "":
             yield clean_names(page.meta_tags.get(f"twitter:data{number}", [])), "meta twitter:label"
     if page.is_home:
@@ -107,7 +107,7 @@ def _candidates(page: Page) -> Iterator[tuple[list[str], str]]:
 
 
 def _marked(page: Page) -> Iterator[tuple[list[str], str]]:
-    """Yield the names in elements whose rel, itemprop or class marks them as author."""
+    """Yield the names in elements whose rel, itemprop or class marks an author."""
     marked = [(element, names) for element, names in page.marked if _MARKED.search(names)]
     for attribute in ("rel", "itemprop"):
         for element, _ in marked:
@@ -126,7 +126,7 @@ def _is_comment(element: etree._Element) -> bool:
 
 
 def clean_names(texts: Iterable[str]) -> list[str]:
-    """Return the names in fields that contain only names, each once.
+    """Return the distinct names in fields that contain only names.
 
     >>> clean_names(["By Jane Doe, Ph.D., and John Q. Public | Senior Editor", "https://example.org/jane", "jane doe"])
     ['Jane Doe', 'John Q. Public']
@@ -178,7 +178,7 @@ def after_by(text: str) -> str | None:
 
 
 def _unique(names: Iterable[str]) -> list[str]:
-    """Remove empty names and names that differ only in case and punctuation."""
+    """Remove empty names, and duplicates that differ only in case and punctuation."""
     unique: dict[str, str] = {}
     for name in filter(None, names):
         unique.setdefault(" ".join(words(name)), name)
@@ -192,7 +192,7 @@ def _parts(text: str) -> list[str]:
         sides = _AND.split(part)
         if not all(len(side.split()) > 1 and " for " not in side for side in sides):
             sides = [part]  # "Research and Development" is one name
-        for side in sides:  # commas separate names, precede a title, or follow a family name
+        for side in sides:  # a comma may separate names, precede a title, or follow a family name
             names = [name.strip() for name in side.split(",")]
             if len(names) == 2 and all(_ONE_NAME.fullmatch(name) for name in names):
                 parts.append(names[0] if _is_title(names[1]) else f"{names[1]} {names[0]}")
@@ -218,7 +218,7 @@ def _tidied(name: str) -> str:
 
 
 def _reads_like_name(name: str, handles: bool) -> bool:
-    """Whether a text can be a person's name: capitalised words, none of them a number or a role."""
+    """Whether a text can be a person's name: capitalised words without numbers and roles."""
     pieces = [piece for piece in name.split() if piece.casefold() not in _PARTICLES]
     if len(pieces) == 1 and handles:
         return bool(_HANDLE.fullmatch(name)) and not _ROLE.fullmatch(name)

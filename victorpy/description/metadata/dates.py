@@ -14,9 +14,9 @@ from victorpy.base.language import primary
 from victorpy.description.metadata.page import Candidate, Page, is_around, is_comment, text_of
 
 OLDEST = date(1990, 1, 1)
-"""The web did not exist before. Earlier dates refer to events, or are default values of programs."""
+"""Earliest possible date of publication. Earlier dates refer to events, or are default values of programs."""
 
-_EASTERNMOST = timezone(timedelta(hours=14))  # the time zone where each day begins first
+_EASTERNMOST = timezone(timedelta(hours=14))  # the time zone in which each day begins first
 _META_NAMES = tuple(
     """
     article:published_time article:published og:article:published_time og:published_time datepublished
@@ -36,7 +36,7 @@ _VISIBLE = re.compile(
     r"\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d)(?![\w/])"
 )
 # Names of months in English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish, Russian, Ukrainian
-# and Turkish. Pages also inflect and shorten them.
+# and Turkish. On pages, they are also inflected and shortened.
 _MONTHS = [
     line.split()
     for line in """
@@ -69,14 +69,14 @@ _OF_OTHERS = re.compile(
 )
 _WHOLE = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
 _LONGEST = 150
-_MOST_CANDIDATES, _MOST_DATES = 100, 5  # reading a date takes a millisecond
-# An index has this many different dates, and this share of them is older than the one before.
+_MOST_CANDIDATES, _MOST_DATES = 100, 5  # limits, because reading a date takes a millisecond
+# An index has this many different dates, and this share of them is older than the date before.
 _FEWEST_ENTRIES, _DESCENDING = 5, 0.8
 _SHORTEST, _LONGEST_ENTRY = 5, 60  # characters of the text of an element with a date
 _MOST_ELEMENTS = 100_000
 _VISIBLE_SOURCES = frozenset(["headline", "time", "text"])
-_LEVELS = 3  # elements above a date whose texts may describe it
-_LABEL = 30  # characters before a date that may describe it
+_LEVELS = 3  # number of elements above a date whose texts may describe it
+_LABEL = 30  # number of characters before a date that may describe it
 
 
 def find_date(page: Page, language: str = "", today: date | None = None) -> Candidate | None:
@@ -145,12 +145,12 @@ def _candidates(page: Page, language: str) -> Iterator[Candidate]:
     """
     yield from page.written_texts("datePublished", "dateCreated", "uploadDate")
     yield from page.meta(*_META_NAMES)
-    # On home pages and shop pages, visible dates belong to articles and products.
+    # On home pages and in shops, visible dates belong to articles and products.
     of_many = any(thing.is_a("product", "collectionpage", "itemlist") for thing in page.things)
     is_product = any("product" in kind for kind in page.meta_tags.get("og:type", []))
     if page.written or not (page.is_home or of_many or is_product):
         near = []  # dates near the headline, and whether they are marked as dates of a change
-        birthdays = set()  # they may be repeated in another notation
+        birthdays = set()  # birthdays may be repeated in another notation
         for line in page.lines:
             context = f"{line.previous[-_LABEL:]} {line.text}"
             is_date = _ISO.search(line.text) or _VISIBLE.search(line.text)
@@ -163,7 +163,7 @@ def _candidates(page: Page, language: str) -> Iterator[Candidate]:
         yield from (Candidate("-".join((y, m.zfill(2), d.zfill(2))), "url") for y, m, d in _IN_URL.findall(page.url))
         times = list(page.root.iter("time"))
         own_times = [element for element in times if not page.any_around(element, is_around)]
-        if not own_times and page.is_article:  # perhaps in a box, but not in a comment
+        if not own_times and page.is_article:  # the time may be in a box, but not in a comment
             own_times = [element for element in times if not page.any_around(element, is_comment)]
         own_times = [element for element in own_times if not _is_of_life(element)]
         yield from (Candidate(element.get("datetime") or text_of(element), "time") for element in own_times[:1])
@@ -177,7 +177,7 @@ def _candidates(page: Page, language: str) -> Iterator[Candidate]:
 
 
 def _is_of_life(element: etree._Element) -> bool:
-    """Whether the words in or before an element say that its date is a birthday or a day of death."""
+    """Whether the words in or before an element mark its date as a date of birth or death."""
     context = text_of(element)[:_LONGEST]
     for node in islice(chain([element], element.iterancestors()), _LEVELS):
         previous, parent = node.getprevious(), node.getparent()
@@ -189,7 +189,7 @@ def _is_of_life(element: etree._Element) -> bool:
 
 
 def _read_in_words(text: str, language: str) -> date | None:
-    """Parse a date by the conventions of the page's language. Uses dateparser for names of months that are unknown.
+    """Parse a date by the conventions of the page's language. Uses dateparser for unknown names of months.
 
     >>> [_read_in_words("04/05/2021", language) for language in ("en-US", "en-GB", "fr")]
     [datetime.date(2021, 4, 5), datetime.date(2021, 5, 4), datetime.date(2021, 5, 4)]
@@ -234,7 +234,7 @@ def _read_by_dateparser(text: str, language: str) -> date | None:
         return None
     region = language.rpartition("-")[2] if len(language) == 5 else None
     for code in filter(None, dict.fromkeys((primary(language), "en"))):
-        # A language or region that dateparser does not know, or an impossible date, raises an error.
+        # dateparser raises errors for unknown languages or regions, and for impossible dates.
         with suppress(ValueError, OverflowError):
             parsed = dateparser.parse(text, languages=[code], region=region, settings=_WHOLE)
             if parsed:

@@ -1,4 +1,4 @@
-"""Find the places of a page that contain metadata. Each is looked up once, on first use."""
+"""Find the places of a page that contain metadata. Each is cached on first use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from victorpy.page.parse import METADATA_ATTRIBUTES, MOST_TITLE, Tree
 
 _native = native.load("split")
 
-# Names of elements whose content is about other pages or the site, or written by readers.
+# Matches names of elements whose content is about other pages or the site, or is written by readers.
 _AROUND = re.compile(
     r"(?<![a-z])(?:comment|related|sidebar|side-bar|footer|recommend|widget|menu|nav|promo|newsletter|teaser|"
     r"popular|trending|latest|recent|also|more|breadcrumb|cookie|modal|popup|advert|share|social|reply|replies|"
@@ -41,8 +41,8 @@ _COMMENTS = re.compile(
 _AROUND_TAGS = frozenset(["aside", "footer", "nav"])
 _MOST_HEADINGS = 60
 _LONGEST_TITLE = 300  # characters
-LONGEST_LINE = 150  # characters; a longer text is not a byline
-_AFTER, _BEFORE = 60, 40  # elements around the headline that are searched
+LONGEST_LINE = 150  # maximum length of a byline
+_AFTER, _BEFORE = 60, 40  # number of elements after and before the headline that are searched
 _MARKUP = re.compile("<|-->")
 _DEEPEST, _MOST_PIECES, _MOST_TEXT = 50, 200, 10_000
 _NO_LINE = frozenset(["script", "style", "noscript", "svg", "template"])
@@ -71,14 +71,14 @@ class Page:
     def __init__(self, tree: Tree, url: str = "", source: str | bytes = "itemscope") -> None:
         self.root = tree.root if tree.root is not None else etree.Element("html")
         self.url = url or tree.url
-        # Few pages have microdata, and a search of the source is faster than one of the tree.
+        # Few pages have microdata, and searching the source is faster than searching the tree.
         self._may_have_items = (b"itemscope" in source) if isinstance(source, bytes) else "itemscope" in source
         self._known: dict[Callable[[etree._Element], bool], dict[etree._Element, bool]] = {}
         self.losses: list[str] = []
         if len(tree.title) > MOST_TITLE:
             self.losses.append(f"metadata uses only the first {MOST_TITLE:,} characters of the title")
         self.title_tag = plain(tree.title)
-        if len(self.title_tag) > _LONGEST_TITLE:  # a <title> that is never closed contains the page
+        if len(self.title_tag) > _LONGEST_TITLE:  # an unclosed <title> contains the whole page
             self.title_tag = _MARKUP.split(self.title_tag)[0].strip()[:MOST_TITLE]
 
     @cached_property
@@ -135,7 +135,7 @@ class Page:
 
     @cached_property
     def headline(self) -> etree._Element | None:
-        """The heading that contains the longest part of the title, else the first h1."""
+        """The heading that contains the longest part of the title, or else the first h1."""
         title = words(self.title_tag)
         best, length = None, 0
         for element in islice(self.root.iter("h1", "h2"), _MOST_HEADINGS):
@@ -147,7 +147,7 @@ class Page:
 
     @cached_property
     def lines(self) -> list[ShortText]:
-        """The short texts near the headline, where byline and date are: first those after it, then those before it."""
+        """The short texts near the headline, which may be bylines or dates: first those after it, then those before."""
         if self.headline is None:
             return []
         before = reversed(list(islice(_elements_before(self.headline), _BEFORE)))
@@ -163,7 +163,7 @@ class Page:
         return [(node, names) for node, names in named if _ONE_OF_MARKS.search(names)]
 
     def any_around(self, element: etree._Element, condition: Callable[[etree._Element], bool]) -> bool:
-        """Whether an element or an element around it meets a condition. Each element is examined once."""
+        """Whether an element or one of its ancestors meets a condition. Each element is examined once."""
         known = self._known.setdefault(condition, {})
         inner = []
         node: etree._Element | None = element
@@ -218,14 +218,14 @@ def _lines(elements: Iterable[etree._Element]) -> Iterator[ShortText]:
 
 
 def text_of(element: etree._Element) -> str:
-    """Return the text in an element, as `pieces_of` does."""
+    """Return the text in an element, joined from `pieces_of`."""
     return " ".join(pieces_of(element))
 
 
 def pieces_of(element: etree._Element) -> list[str]:
     """Return the texts between the tags of an element, without scripts and pictures.
 
-    Only the first `_MOST_PIECES` are returned, because elements that are examined may contain each other.
+    At most `_MOST_PIECES` are returned. Examined elements may be nested, so reading all text could take quadratic time.
     """
     pieces: list[str] = []
 
@@ -251,7 +251,7 @@ def is_around(element: etree._Element) -> bool:
 
 
 def is_comment(element: etree._Element) -> bool:
-    """Whether an element contains comments of readers. Many bodies are named after comments, so they do not count."""
+    """Whether an element contains readers' comments. The class of `<body>` often mentions comments and is ignored."""
     names = f"{element.get('class') or ''} {element.get('id') or ''}"
     return element.tag not in {"html", "body"} and _COMMENTS.search(names) is not None
 

@@ -12,14 +12,14 @@ from typing import Any
 
 from lxml import etree
 
-# Limits on items. Pages with more items are catalogues or attacks. Items about the page itself usually come first.
+# Limits on items. Pages with more items are catalogues or attacks. The items about the page usually come first.
 DEEPEST = 8
 MOST_THINGS = 500
-MOST_ITEMS = 2_500  # items and properties of microdata
+MOST_ITEMS = 2_500  # maximum number of items and properties of microdata
 MOST_VALUES = 100  # maximum number of values of a property
 _COMMENT = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^[^\S\n]*//.*$|/\*[^*]*\*/", re.MULTILINE)
 _COMMA = re.compile(r",(?=\s*[\]}])")
-_MOST_TEXT, _MOST_PIECES = 10_000, 1_000  # characters of a property, and texts between its tags
+_MOST_TEXT, _MOST_PIECES = 10_000, 1_000  # maximum characters of a property, and pieces of its text
 
 # Attributes that contain the value of a property.
 _VALUE_OF_TAG = {
@@ -33,7 +33,7 @@ _VALUE_OF_TAG = {
 # Properties that link a page or container to its main topic.
 _TOWARDS_TOPIC = ("@graph", "mainEntity", "mainEntityOfPage")
 
-# Types with an author and a date, besides those that end in _WRITTEN_ENDS.
+# Types of written works, in addition to those that end in _WRITTEN_ENDS.
 _WRITTEN = frozenset("report review recipe question howto quotation creativework book thesis podcastepisode".split())
 _WRITTEN_ENDS = ("article", "posting", "blogpost")
 
@@ -42,7 +42,7 @@ _WRITTEN_ENDS = ("article", "posting", "blogpost")
 class Thing:
     """An item of structured data: an article, a person, the site."""
 
-    types: tuple[str, ...]  # types in schema.org's terms, spelled as on the page
+    types: tuple[str, ...]  # schema.org types, spelled as on the page
     properties: Mapping[str, Any]
     source: str
     by_id: Mapping[str, dict[str, Any]]  # all items of the page that have an ``@id``
@@ -76,7 +76,7 @@ class Thing:
 
 
 def plain(text: str) -> str:
-    """Unescape a value, because many pages escape twice, and collapse its white space.
+    """Collapse white space in a value, and unescape it, because many pages escape values twice.
 
     >>> plain("Long-Distance &#038; Cross-Country  Movers")
     'Long-Distance & Cross-Country Movers'
@@ -87,7 +87,7 @@ def plain(text: str) -> str:
 def make_thing(value: dict[str, Any], source: str, by_id: Mapping[str, dict[str, Any]]) -> Thing:
     """Make a Thing from a JSON object.
 
-    An object that refers to another object by its id gets the properties of that object.
+    If an object refers to another one by its id, the properties of the other object are added.
     """
     identity = value.get("@id")
     if isinstance(identity, str) and identity in by_id:
@@ -104,10 +104,10 @@ def read_json_ld(root: etree._Element) -> list[Thing]:
         if script.get("type") != "application/ld+json":
             continue
         text = script.text or ""
-        with suppress(ValueError, RecursionError):  # only this script is lost
+        with suppress(ValueError, RecursionError):  # skip only this script
             try:
                 value = json.loads(text, strict=False)
-            except ValueError:  # it may have comments, and a comma or semicolon too many
+            except ValueError:  # it may contain comments and trailing commas or semicolons
                 value = json.loads(_COMMA.sub("", _COMMENT.sub("", text)).strip(" \n\r\t;"), strict=False)
             items += _as_list(value)
     return _things(items, "json-ld")
@@ -143,7 +143,7 @@ def _property_value(node: etree._Element, name: str) -> str:
     for piece in node.itertext("*"):
         pieces.append(str(piece))
         length += len(piece)
-        if length > _MOST_TEXT or len(pieces) > _MOST_PIECES:  # properties may contain each other
+        if length > _MOST_TEXT or len(pieces) > _MOST_PIECES:  # properties may be nested, so limit the work
             break
     return " ".join("".join(pieces).split())
 
@@ -169,7 +169,7 @@ def _things(items: list[Any], source: str) -> list[Thing]:
 
 
 def _nodes(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield the objects about the page itself, outermost first, without objects that are only mentioned."""
+    """Yield the objects about the page itself, outermost first. Objects that are only mentioned are left out."""
     if depth > DEEPEST:
         return
     if isinstance(value, list):
@@ -178,7 +178,7 @@ def _nodes(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     elif isinstance(value, dict):
         if "@type" in value:
             yield value
-        if value.get("@type") == "FAQPage":  # its questions are not articles
+        if value.get("@type") == "FAQPage":  # the questions of an FAQ are not articles
             return
         for name in _TOWARDS_TOPIC:
             yield from _nodes(value.get(name), depth + 1)

@@ -1,4 +1,4 @@
-"""A conditional random field: trained by sklearn-crfsuite, evaluated from tables of its weights."""
+"""A conditional random field. sklearn-crfsuite trains it, and tables of its weights are used to evaluate it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 _native = native.load("crf")
 
 MOST_COMBINATIONS = 1_000_000
-"""Maximum number of value combinations of a template line. Each needs a table entry."""
+"""Maximum number of value combinations of a template line. Each combination needs a table entry."""
 MOST_ATTRIBUTES = 20_000_000
 """Maximum number of value combinations of all template lines."""
 
@@ -35,8 +35,8 @@ MOST_ATTRIBUTES = 20_000_000
 class Layout:
     """Numbers every attribute that a template can produce, given the number of values of each feature.
 
-    Within a line, attributes are numbered in a mixed-radix system: the code of the first feature, plus the code of
-    the second times the number of codes of the first, and so on. The lines follow one another.
+    Within a line, attributes are numbered in a mixed-radix system: the code of the first feature, plus the code of the
+    second times the number of codes of the first, and so on. The numbers of a line follow those of the previous line.
     """
 
     def __init__(self, template: Template, sizes: Sequence[int] | Ints) -> None:
@@ -69,7 +69,7 @@ class Layout:
 
     @property
     def arrays(self) -> tuple[int, Ints, Ints, Ints, Ints, Ints]:
-        """The values that `numbers` uses."""
+        """The precomputed values that `numbers` uses."""
         return self.template.reach, self.sizes, self._features, self._offsets, self._weights, self.bases
 
     def numbers(self, table: Codes, blocks: Ints | None = None) -> Ints:
@@ -146,7 +146,10 @@ class Tables:
 
     @classmethod
     def load(cls, path: Path, labels: tuple[str, ...], template: Template) -> Tables:
-        """Read what `save` wrote. Raises ValueError if the tables do not fit each other or have impossible values."""
+        """Read the tables that `save` wrote.
+
+        Raises ValueError if they do not match each other or have impossible values.
+        """
         file = open_arrays(path)
         numbers, weights, transitions, sizes = (read_array(file, "tables") for _ in range(4))
         one_per_feature, square = (len(template.features),), (len(labels), len(labels))
@@ -229,7 +232,7 @@ def _running_products(start: Floats, chain: Floats) -> Floats:
         product /= product.max(axis=(1, 2), keepdims=True)
         products[:, step] = product
     vector = start
-    vectors = np.empty((parts, 1, 1, labels))  # the vector before each part
+    vectors = np.empty((parts, 1, 1, labels))  # the vector that each part starts with
     for part in range(parts):
         vectors[part, 0, 0] = vector
         vector = vector @ products[part, -1]

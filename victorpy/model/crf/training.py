@@ -30,7 +30,7 @@ class CRF(sklearn_crfsuite.CRF):  # type: ignore[misc]
     """
 
     def __sklearn_is_fitted__(self) -> bool:
-        file = self.modelfile.name  # created when training starts, filled when it ends
+        file = self.modelfile.name  # the file is created when training starts, and filled when it ends
         return file is not None and Path(file).is_file() and Path(file).stat().st_size > 0
 
     @property
@@ -46,7 +46,7 @@ class CRF(sklearn_crfsuite.CRF):  # type: ignore[misc]
         return Path(self.modelfile.name).read_bytes()
 
 
-# Parameters of crfsuite that have another name in sklearn-crfsuite, apart from dots.
+# Parameters of crfsuite whose names differ in sklearn-crfsuite by more than dots.
 _SKLEARN_NAMES = {
     "feature.minfreq": "min_freq",
     "feature.possible_states": "all_possible_states",
@@ -89,7 +89,7 @@ def _trainer_class(progress: Progress) -> type[pycrfsuite.Trainer]:
 
     class Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
         def __init__(self, algorithm: str, params: Mapping[str, Any], verbose: bool) -> None:
-            super().__init__(algorithm, params, verbose=True)  # otherwise crfsuite reports nothing
+            super().__init__(algorithm, params, verbose=True)  # crfsuite only reports iterations if it is verbose
 
         def on_iteration(self, log: str, info: Mapping[str, Any]) -> None:
             progress(info)
@@ -117,7 +117,7 @@ def train(
     # Generators, because the attributes of all pages may not fit into memory.
     if template.bigrams:
         crf.fit((names.of(table) for table, _ in pages), (list(labels) for _, labels in pages))
-    else:  # label pairs have no weights, so every block is a separate sequence
+    else:  # without weights for label pairs, every block is a separate sequence
         crf.fit(
             ([block] for table, _ in pages for block in names.of(table)),
             ([label] for _, labels in pages for label in labels),

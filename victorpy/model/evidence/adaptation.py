@@ -1,14 +1,14 @@
-"""Adapt a trained model to pages of one's own: a few more trees, and a lexicon of these pages.
+"""Adapt a trained model to a user's pages, with additional trees and a lexicon of these pages.
 
 The trees continue boosting from the model's log-odds. Their inputs are those of the model's last trees, and columns
-from a lexicon of the new pages. In training, the lexicon for a page leaves out the page itself, or its site.
+from a lexicon of the new pages. In training, the lexicon for a page excludes the page itself, or its site.
 
-A sample of general pages is an anchor: its blocks have the model's own probabilities as targets. So the trees learn to
-leave them as they are, and to change only what is different on the new pages. Pages that are very unlike the new ones,
-such as pages in another language, are not changed at all.
+A sample of general pages is part of the training data, with the model's own probabilities as targets. So the trees
+learn not to change such pages, except for what is different on the new pages. Pages that are very different from the
+new ones, such as pages in another language, are not changed at all.
 
-More trees are trained on the new pages alone. They know nothing else, so they count only on pages that are very much
-like the new ones. There the log-odds are the average of both.
+A second set of trees is trained on the new pages alone. They are used only on pages that are very similar to the new
+ones, where the log-odds of both are averaged.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ OWN_SETTINGS = SETTINGS | {"iterations": 100, "depth": 5, "learning_rate": 0.1, 
 """Settings of the trees that are trained on the new pages alone."""
 
 OWN_SHARE = 0.5
-"""The largest share of these trees in the log-odds."""
+"""The largest share of these trees in the averaged log-odds."""
 
 LIKE = 0.25, 0.5
-"""A page is adapted in full if it is half as much like the new pages as these are like each other.
+"""Likeness of a page to the new pages, relative to their likeness to each other.
 
-A page that is like them a quarter as much, or less, is not adapted.
+Adaptation starts at the first value and is complete at the second.
 """
 
 MUCH_LIKE = 0.8, 1.0
-"""The same for the trees of the new pages alone, but here the pages are compared with the mean of the new ones."""
+"""The same for the trees of the new pages alone, but relative to the mean likeness of the new pages."""
 
 
 @dataclass(frozen=True)
@@ -77,15 +77,15 @@ class Adaptation:
     lexicon: Lexicon
     forest: Forest
     usual_likeness: Floats
-    """How much the new pages are like each other, by names and by words."""
+    """How similar the new pages are to each other, by element names and by words."""
     own: OwnTrees | None = None
 
     def judge(self, page: Columns, findings: Findings) -> Findings:
-        """Correct the findings of the model's own trees."""
+        """Correct the log-odds of the model's own trees."""
         return replace(findings, log_odds=findings.log_odds + self.change(page, findings))
 
     def change(self, page: Columns, findings: Findings) -> Floats:
-        """Return what the adaptation adds to the log-odds."""
+        """Return the change that the adaptation makes to the log-odds."""
         its_likeness = likeness(page, self.lexicon)
         if not _strength(its_likeness, self.usual_likeness, LIKE):
             return np.zeros(page.count)
@@ -93,7 +93,7 @@ class Adaptation:
         return self._change(its_likeness, matrix, findings.log_odds)
 
     def general_change(self, replay: Replay) -> Floats:
-        """Return what the adaptation adds to the log-odds of general pages."""
+        """Return the change that the adaptation makes to the log-odds of general pages."""
         return self._change(replay.likeness(self.lexicon), replay.matrix(self.lexicon), replay.log_odds)
 
     def _change(self, likeness: Floats, matrix: Matrix, log_odds: Floats) -> Floats:
@@ -104,12 +104,12 @@ class Adaptation:
         return (1 - share) * change + share * (self.own.forest.log_odds(matrix) - log_odds)
 
     def variant(self, step: float, with_own: bool) -> Adaptation:
-        """Return an adaptation that corrects log-odds by a share of the correction, with or without the own trees."""
+        """Return an adaptation that applies a share of the correction, with or without the user's own trees."""
         forest = replace(self.forest, leaves=self.forest.leaves * np.float32(step), bias=self.forest.bias * step)
         return replace(self, forest=forest, own=self.own if with_own else None)
 
     def spelled(self, pages: Iterable[Columns]) -> Adaptation:
-        """Return an adaptation that can be saved. The tokens of its lexicon must be on these pages."""
+        """Return an adaptation that can be saved. The tokens of its lexicon are spelled as on the given pages."""
         return replace(self, lexicon=Lexicon(self.lexicon.tables, spell(self.lexicon.tables, pages)))
 
     def save(self, directory: Path) -> None:
@@ -123,7 +123,10 @@ class Adaptation:
 
     @classmethod
     def load(cls, directory: Path, evidence_inputs: int) -> Adaptation:
-        """Read what `save` wrote, given the number of inputs of the model's last trees for content."""
+        """Read an adaptation that `save` wrote.
+
+        `inputs` is the number of inputs of the model's last trees for content.
+        """
         file = open_arrays(directory / TREES_FILE)
         inputs = evidence_inputs + len(LEXICON_COLUMNS)
         usual, forest = _read_trees(file, inputs)
@@ -147,7 +150,7 @@ class JudgedPage:
     columns: Columns
     findings: Findings
     group: str
-    """The page's site, or its number if all pages are from one site."""
+    """The page's site, or the page's number if all pages are from one site."""
     labels: Sequence[str]
     content: Flags
     factor: Floats
@@ -160,7 +163,7 @@ class JudgedPage:
 
 
 def fit_adaptation(pages: Sequence[JudgedPage], replay: Replay | None = None) -> Adaptation:
-    """Continue a model's boosting on pages, and keep it as it is on general pages."""
+    """Continue a model's boosting on pages, without changing it on general pages."""
     poll = Poll()
     for page in pages:
         poll.add(page.columns, page.content, page.group, page.factor > 0)
@@ -188,13 +191,13 @@ def _join(rows: Sequence[tuple[Matrix, Floats, Floats, Floats]]) -> tuple[Matrix
 
 
 def _strength(likeness: Floats, usual: Floats, limits: tuple[float, float]) -> Floats:
-    """Return how much each page is changed, from 0 to 1. The two rows of `likeness` compare names and words."""
+    """Return the strength of the change for each page, from 0 to 1. The rows of `likeness` are for names and words."""
     low, high = limits
     return np.clip(((likeness.T / usual).min(axis=-1) - low) / (high - low), 0.0, 1.0)
 
 
 def likeness(page: Columns, lexicon: Lexicon) -> Floats:
-    """Return the shares of a page's tokens that a lexicon knows: of names of elements, and of words."""
+    """Return the share of a page's element names, and the share of its words, that a lexicon contains."""
     tokens = zip(lexicon.tables, (page.near_name_tokens, page.word_tokens), strict=False)
     return np.array([np.count_nonzero(table.look_up(hashes)) / max(len(hashes), 1) for table, (hashes, _) in tokens])
 

@@ -16,14 +16,14 @@ from victorpy.model.evidence.units import Ranges, data_tables
 from victorpy.outputs.boxes import BOX_HINTS, box_type
 
 STRONG = 0.05
-"""Below this probability there is strong evidence that a block is noise."""
+"""A lower probability is strong evidence that a block is noise."""
 
 TITLE_SHARE = 0.5
-"""A headline has more than this share of its words in the title of the page."""
+"""Minimum share of a headline's words that must be in the title of the page."""
 
 _HEADLINE_LEAST = 0.03  # probability
 
-_TOGGLE = "kg-toggle-card"  # a title with a hidden text, in Ghost
+_TOGGLE = "kg-toggle-card"  # in Ghost, a title that opens a hidden text
 _UNIT_HINTS = (*BOX_HINTS, _TOGGLE)
 _NUMBER = re.compile(r"\(\d[\d.]{0,5}\)")  # of a formula
 _LEVELS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -34,7 +34,7 @@ _FEWEST_ALIKE = 2  # kept headings
 
 _LIST_LEAST = 0.1  # probability
 _FEWEST_INTRODUCING = 3  # words
-# Texts above links to other pages.
+# Matches texts that introduce links to other pages.
 _ELSEWHERE = re.compile(
     r"\W*(?:(?:see|read|find|get)\s)?(?:more|other|also|related|similar|recommended|popular|latest|siehe auch|mehr|"
     r"lire|voir|ver|leer|más|vedi|leggi|читайте)\b|相关|相關|関連|관련"
@@ -44,17 +44,17 @@ _ELSEWHERE = re.compile(
 
 _LONGEST_FACT = 6  # words
 _FEWEST_FACTS = 6
-_FIELD_LEAST = 0.3  # probability of the label of a field
-_FACTS_OF_UNIT = 0.7  # share of the blocks of a unit; other units are left out
+_FIELD_LEAST = 0.3  # minimum probability of the label of a field
+_FACTS_OF_UNIT = 0.7  # minimum share of facts among the blocks of a unit
 _NO_FACTS = ("nav", "aside", "footer", "button", "select", "textarea", "img", "pre", "class-header")
 
 
 def headings_above(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
     """Return the headings directly above kept text, and the headings of the sections around kept headings.
 
-    They have at least the probability `least`. Half of it is enough for the heading of a section that is mostly kept,
-    if another heading of the same level and text above are kept. Buttons and pictures may stand between such a heading
-    and its text. The heading may be in a box without the text if the page keeps several headings that look like it.
+    Their probability is at least `least`. Half of this is enough for the heading of a section that is mostly kept, if
+    another heading of the same level and text above it are kept. Such a heading may be separated from its text by
+    buttons and pictures. It may be in another box than the text if several similar headings are kept.
     """
     is_heading = page.within("class-header")
     is_text = kept & ~is_heading
@@ -67,11 +67,12 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
     if not may_add.any() or not is_kept.any():
         return found
     level = np.array([page.within(tag)[numbers] for tag in _LEVELS]).argmax(axis=0)
-    # The smallest element with more than a heading. That of the heading of another box ends before the section does.
+    # Find the smallest element that contains more than a heading. For a heading in another box, it ends before the
+    # section.
     ends = page.block_range[1][page.ancestors[:, numbers]]
     box_end = np.where(ends > numbers + 1, ends, page.count).min(axis=0)
     next_heading = np.append(numbers[1:], page.count)
-    last = np.append(np.flatnonzero(next_heading[:-1] > numbers[:-1] + 1), len(numbers) - 1)  # of several in a row
+    last = np.append(np.flatnonzero(next_heading[:-1] > numbers[:-1] + 1), len(numbers) - 1)  # last of a sequence
     stop = next_heading[last[np.searchsorted(last, np.arange(len(numbers)))]]
     total, kept_total = page._running_words[0], running_total(page.words * is_text)
     is_section = 2 * (kept_total[stop] - kept_total[numbers]) > total[stop] - total[numbers + 1]
@@ -83,7 +84,7 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
     may_add &= content[numbers] >= least
     if may_add.any():
         added: list[int] = []
-        around: list[tuple[int, int, int, bool]] = []  # the heading of each section around the next one
+        around: list[tuple[int, int, int, bool]] = []  # the headings of the enclosing sections
         headings = zip(numbers.tolist(), level.tolist(), box_end.tolist(), may_add.tolist(), strict=True)
         for heading, is_kept_now in zip(headings, (kept | found)[numbers].tolist(), strict=True):
             while around and around[-1][1] >= heading[1]:
@@ -96,7 +97,7 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
 
 
 def headline_above(kept: Flags, content: Floats, page: Columns) -> Flags:
-    """Return the headline, if it is an ``<h1>`` or repeats the title of the page, and kept text follows.
+    """Return the headline if it is an ``<h1>`` or repeats the title of the page, and if kept text follows.
 
     Gold standards contradict each other about headlines, so their probabilities are unreliable. Names of sites have
     even lower probabilities.
@@ -111,7 +112,8 @@ def headline_above(kept: Flags, content: Floats, page: Columns) -> Flags:
 def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
     """Return the formulas, data tables, boxes and details that fill a gap between kept blocks.
 
-    They are short and unlike paragraphs, and readers miss them. Only strong evidence against them drops them.
+    They are short and unlike paragraphs, but readers miss them. They stay dropped only if the evidence against them is
+    strong.
     """
     result = np.zeros(len(kept), dtype=bool)
     numbers = np.flatnonzero(kept)
@@ -144,14 +146,14 @@ def units_between(kept: Flags, content: Floats, page: Columns) -> Flags:
     is_unit &= ~(page.within("form") | page.within("nav") | page.within("aside") | page.within("button"))
     for first, stop in gaps:
         words, in_unit = page.words[first:stop], is_unit[first:stop]
-        is_linked = page.link_words[first:stop] @ in_unit > 0.5 * (words @ in_unit)  # teasers in a table
+        is_linked = page.link_words[first:stop] @ in_unit > 0.5 * (words @ in_unit)  # a table of teasers
         if not is_linked and words @ ~in_unit <= _MOST_OTHER_WORDS:
             result[first:stop] = in_unit & is_likely[first:stop]
     return result
 
 
 def introduced_lists(kept: Flags, content: Floats, page: Columns) -> Flags:
-    """Return the lists that fill a gap after a kept text with a colon. Often, they consist of links.
+    """Return the lists that fill a gap after a kept text ending in a colon. They often consist of links.
 
     All of their items must have at least the probability `_LIST_LEAST`.
     """
@@ -173,8 +175,8 @@ def introduced_lists(kept: Flags, content: Floats, page: Columns) -> Flags:
 def facts_between(kept: Flags, content: Floats, page: Columns, units: Ranges, least: float) -> Flags:
     """Return the short texts between kept blocks with at least the probability `least`.
 
-    There must be several. On a page about a thing, they are its facts. In a thread, they are names and dates of the
-    posts, so none are returned. Units, such as tables, are returned as a whole or not at all.
+    There must be several. On a page about a product or a similar thing, they are its facts. In a thread, such texts are
+    names and dates of the posts, so none are returned. Units, such as tables, are returned as a whole or not at all.
     """
     is_short = (page.words > 0) & (page.words <= _LONGEST_FACT)
     is_fact = is_short & (content >= least) & (2 * page.link_words <= page.words)

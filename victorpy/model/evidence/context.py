@@ -1,7 +1,8 @@
 """Compute the inputs of the second trees: the predictions of the first trees around each block.
 
-The first trees judge a block by itself and its surroundings. Whether a teaser in a list is content depends on the rest
-of the page. So their probabilities are averaged over windows, ancestors, similar blocks and the whole page.
+The first trees see only a block and its surroundings. But whether a teaser in a list is content, for example, depends
+on the rest of the page. So the probabilities of the first trees are averaged over windows, ancestors, similar blocks
+and the whole page.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def context(page: Columns, log_odds: Floats) -> npt.NDArray[np.float32]:
     rows.append((np.bincount(look, weight * probability) / np.bincount(look, weight))[look])
     rows.append(content[:-1] / (total[:-1] + 1))
     rows.append((content[-1] - content[1:]) / (total[-1] - total[1:] + 1))
-    # The share of the page's words in more probable blocks, and in earlier blocks with the same probability.
+    # Compute the share of the page's words in more probable blocks, and in earlier blocks of equal probability.
     order = np.argsort(-probability, kind="stable")
     higher = np.empty(page.count)
     higher[order] = running_total(weight[order])[:-1]

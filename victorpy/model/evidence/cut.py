@@ -1,13 +1,14 @@
 """Choose the blocks to keep, given their probabilities, and estimate how good the result is.
 
-Which words of a page are content is unknown, but their expected number is the sum of each block's words times its
-probability. The blocks to keep maximise the F-measure of these expected counts. The maximum is the page's confidence.
+The expected number of content words is the sum of each block's words times its probability. The kept blocks maximise
+the F-measure of these expected counts, and the maximum is the page's confidence.
 
-Blocks that look alike, such as the records of a list, share their evidence. Units, such as listings and data tables,
-are kept as a whole or not at all: a table with gaps is worse than no table.
-Then headings directly above kept text, the headline, and facts, formulas, tables and boxes between kept blocks are
-added. Their few words hardly count, but readers miss them. In a thread, all posts are added. Hidden copies of kept text
-and links such as "Skip to content" and "Share" are dropped.
+The log-odds of blocks that look alike, such as the records of a list, are moved towards each other. Units, such as
+listings and data tables, are kept as a whole or not at all, because a table with gaps is worse than no table.
+
+Then blocks are added that have few words but that readers miss: headings directly above kept text, the headline, and
+facts, formulas, tables and boxes between kept blocks. In a thread, all posts are added. Hidden copies of kept text and
+links such as "Skip to content" and "Share" are dropped.
 """
 
 from __future__ import annotations
@@ -47,23 +48,23 @@ FEWEST_BLOCKS = 5
 """Pages with fewer blocks are too short to be judged by `empty-below`."""
 
 SHORT_PAGE = 60
-"""Pages with fewer words are short. The model needs strong evidence to drop something from the main part of them."""
+"""Pages with fewer words are short. Blocks in their main part are only dropped if the evidence is strong."""
 
 LEAST_PROBABLE = 0.01
 """A page has no content if no block is more probable than this."""
 
 WORD_OF_A_BLOCK = 0.5
-"""Added to the number of words of each block, so that blocks without words have some weight."""
+"""Number of words that is added to each block, so that blocks without words have some weight."""
 
-# The lowest probability of facts, such as the price of a book. Most pages with a high expected F are articles, where
-# short texts between paragraphs are dates and advertisements.
+# Minimum probability of facts, such as the price of a book. It is higher if the expected F is high: most such pages are
+# articles, where short texts between paragraphs are dates and advertisements.
 _SURE = 0.93
 _FACT_LEAST, _FACT_LEAST_IF_SURE = 0.1, 0.3
 
 
 def probabilities(log_odds: Floats) -> Floats:
     """Convert log-odds to probabilities."""
-    return np.asarray(1 / (1 + np.exp(np.minimum(-log_odds, 700))))  # larger powers overflow
+    return np.asarray(1 / (1 + np.exp(np.minimum(-log_odds, 700))))  # larger exponents overflow
 
 
 def block_weights(page: Columns) -> Floats:
@@ -72,7 +73,7 @@ def block_weights(page: Columns) -> Floats:
 
 
 def best_cut(probability: Floats, weight: Floats, beta: float = 1.0) -> tuple[float, float]:
-    """Return the lowest probability to keep that maximises the expected F, and this F.
+    """Return the lowest kept probability that maximises the expected F, and this F.
 
     >>> best_cut(np.array([0.9, 0.1, 0.8]), np.array([10.0, 10.0, 10.0]))
     (0.8, 0.8947368421052632)
@@ -99,7 +100,7 @@ def expected_f1(probability: Floats, weight: Floats, kept: Flags) -> float:
 
 @dataclass(frozen=True)
 class Keeping:
-    """How to choose the blocks to keep: by a threshold, or by the highest expected F of the page."""
+    """How the blocks to keep are chosen: by a threshold, or by the highest expected F of the page."""
 
     threshold: float | None = None
     """Minimum probability, relative to the most probable block. If None, the expected F decides."""
@@ -124,7 +125,8 @@ class Keeping:
     def kept(self, content: Floats, page: Columns) -> Flags:
         """Return which blocks are kept, given their probabilities of being content."""
         if self.threshold is not None:
-            # A page unlike the training pages, such as a very short page, is judged relative to its best block.
+            # The threshold is relative to the best block, because pages unlike the training pages have low
+            # probabilities.
             best = float(content.max(initial=0.0))
             return content >= (self.threshold * best if best > LEAST_PROBABLE else float("inf"))
         units = find_units(page)
@@ -152,7 +154,9 @@ class Keeping:
 
 
 def pool_alike(content: Floats, page: Columns) -> Floats:
-    """Move the log-odds of blocks that look alike towards their mean. The less they differ, the further they move.
+    """Move the log-odds of blocks that look alike towards their mean.
+
+    The smaller their variance, the further they move.
 
     On a new kind of page, the model often recognises only some of the records of a list.
     """
@@ -164,7 +168,7 @@ def pool_alike(content: Floats, page: Columns) -> Floats:
 
 
 def _log_odds(content: Floats) -> Floats:
-    clipped = np.minimum(np.maximum(content, 1e-6), 1 - 1e-6)  # faster than np.clip
+    clipped = np.minimum(np.maximum(content, 1e-6), 1 - 1e-6)  # this is faster than np.clip
     return np.asarray(np.log(clipped / (1 - clipped)))
 
 
@@ -183,7 +187,7 @@ def pool_units(content: Floats, page: Columns, units: Ranges) -> Floats:
 
 
 def in_short_pages(page: Columns) -> Flags:
-    """Return the blocks of a page with very few blocks, or those in the main part of a page with few words.
+    """Return the blocks of a page with very few blocks, or the blocks in the main part of a page with few words.
 
     Blocks that are mostly links are left out.
     """

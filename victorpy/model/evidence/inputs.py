@@ -32,7 +32,7 @@ class Inputs:
         ]
         self._table = FeatureTable([(encoder.name, encoder.feature) for encoder in self._encoders], config)
         self._shifts = []
-        """Each offset with its rows and their features."""
+        """For each offset, the rows of the matrix and their features."""
         references = [line[0] for line in self.template.lines]
         pairs = [(reference.feature, reference.offset) for reference in references]
         self._references = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
@@ -44,7 +44,7 @@ class Inputs:
         """Compute the inputs of a page, and write them into a matrix if there is one."""
         try:
             table = self._table.compute(page)
-        except Exception:  # a user's own feature may raise or return anything
+        except Exception:  # a user's feature may raise or return anything
             self._check_each(page)
             raise
         if matrix is None:

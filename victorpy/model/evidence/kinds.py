@@ -1,9 +1,9 @@
 """Estimate which kind of content a block is: header, paragraph, list or continuation.
 
-These trees are trained on content alone and judge which kind every block would be if it were content. Their inputs are
-the inputs and the log-odds of the trees for content, and additional features, mostly about lines. A second forest
-judges again, from the same inputs, whether a block is content. The trees for content weight blocks by their words,
-because text matters; the trees for kinds give all blocks the same weight, because labels matter.
+These trees are trained on content blocks only. They estimate which kind each block would be if it were content. Their
+inputs are those of the trees for content, the log-odds of these trees, and additional features, mostly about lines.
+With the same inputs, a second forest estimates again whether a block is content. It gives all blocks the same weight,
+to get labels right, while the trees for content weight blocks by words, to get the text right.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NOISE = -1
 
 @dataclass(frozen=True)
 class Kinds:
-    """Trees for kinds, the labels of these kinds, and the second forest for content."""
+    """Trees for kinds with their labels, and a second forest for content."""
 
     inputs: Inputs
     labels: tuple[str, ...]
@@ -37,7 +37,7 @@ class Kinds:
     content: Forest
 
     def judge(self, page: Columns, findings: Findings) -> Findings:
-        """Add each block's probabilities of kinds, if it is content, and the log-odds that it is content."""
+        """Add the probability of each kind, given that a block is content, and the log-odds that it is content."""
         matrix = _matrix(self.inputs, page, findings)
         return replace(findings, kinds=self.forest.shares(matrix), block_log_odds=self.content.log_odds(matrix))
 
@@ -49,7 +49,7 @@ class Kinds:
 
     @classmethod
     def load(cls, directory: Path, config: Config, evidence_inputs: int) -> Kinds:
-        """Read what `save` wrote, given the number of inputs of the trees for content."""
+        """Read the trees that `save` wrote. `inputs` is the number of inputs of the trees for content."""
         inputs = Inputs(config, KINDS)
         count = evidence_inputs + 1 + inputs.count
         file = open_arrays(directory / KINDS_FILE)

@@ -1,9 +1,9 @@
-"""Look up how often blocks with a token are content, over many sites.
+"""A lexicon of tokens: how often blocks with a token are content, over many sites.
 
 Tokens are looked up for the names (tag, class, id, role, itemprop) of the elements around a block, for its text, and
 for the last heading. Each site has one vote on a token: the share of content among its blocks with that token, compared
-with the share of content on the site. So no single large site determines the value of a word, and the words of a
-language are not taken for content because its pages have little noise.
+with the share of content on the site. So no single large site determines the value of a word. And if the pages of a
+language have little noise, its words do not all count as content.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from victorpy.columns import NEAR, Columns, Counts, Flags, Floats
 from victorpy.columns.tokens import Hashes, code_points, hash_tokens
 
 DOUBT = 2.0
-"""Number of average votes added to each token's votes."""
+"""Number of average votes that are added to the votes of each token."""
 
 FEWEST_SITES = 3
 """Tokens on fewer sites are left out, because they may be specific to these sites."""
@@ -34,9 +34,9 @@ DIGITS = 3
 MOST_BYTES = 50_000_000
 """Maximum size of a saved lexicon."""
 FULLEST_SLOT = 200
-"""Maximum number of tokens in a slot. A table of a million different words has about 30."""
+"""Maximum number of tokens in a slot. A table of a million words has at most about 30 per slot."""
 
-_SLOT_BITS = 17  # the leading bits of a hash are its slot in a table
+_SLOT_BITS = 17  # this many leading bits of a hash are its slot in a table
 
 KINDS = ("name", "word", "heading")
 
@@ -59,7 +59,7 @@ class Table:
     odds: Floats
 
     def look_up(self, hashes: Hashes) -> Floats:
-        """Return the log-odds of tokens, 0 if a token is unknown."""
+        """Return the log-odds of tokens, or 0 for unknown tokens."""
         if not len(self.hashes):
             return np.zeros(len(hashes))
         starts, most = self._slots
@@ -76,7 +76,7 @@ class Table:
 
     @property
     def fullest_slot(self) -> int:
-        """Number of rows that a look-up may have to compare."""
+        """Maximum number of rows that a look-up compares."""
         return self._slots[1]
 
     @cached_property
@@ -103,7 +103,7 @@ class Lexicon:
 
     @classmethod
     def load(cls, path: Path) -> Lexicon:
-        """Read what `save` wrote. Arrays are used for speed, because there are tens of thousands of lines."""
+        """Read a lexicon that `save` wrote. Uses arrays for speed, because there are tens of thousands of lines."""
         text = read_bounded(path, MOST_BYTES).decode("utf-8")
         codes = code_points(text)
         ends = np.flatnonzero(codes == ord("\n"))
@@ -176,7 +176,7 @@ def _name_rows(by_name: Floats, name_of_element: Counts, page: Columns) -> Float
 
 
 def _summary(values: Floats, owner: Counts, count: int) -> Floats:
-    """Return each owner's minimum (at most 0), maximum (at least 0), sum and count of values."""
+    """Return the minimum (at most 0), maximum (at least 0), sum and count of each owner's values."""
     if _native:
         summaries: Floats = _native.summary(values, owner, count)
         return summaries
@@ -204,7 +204,7 @@ def _heading_words(page: Columns) -> tuple[Hashes, Counts]:
 
 
 class Vote(NamedTuple):
-    """The tokens of a site. Each has the total weight of the content blocks and of all blocks that contain it."""
+    """The vote of a site: for each token, the total weight of content blocks and of all blocks that contain it."""
 
     hashes: Hashes
     content: Floats
@@ -230,8 +230,8 @@ class Votes:
     def table(self, without: str | None = None, fewest: int = FEWEST_SITES) -> Table:
         """Return the log-odds from the votes of all sites.
 
-        `without` leaves out the vote of one site. The table then has only the tokens of this site. Tokens on fewer than
-        `fewest` sites are left out.
+        `without` excludes the vote of one site, and the table then contains only the tokens of this site. Tokens on
+        fewer than `fewest` sites are left out.
         """
         hashes, content, count = self.hashes, self.content, self.count
         if without in self.sites:
@@ -253,7 +253,7 @@ class Poll:
         self._shares: dict[str, list[float]] = {}
 
     def add(self, page: Columns, content: Flags, site: str, known: Flags | None = None) -> None:
-        """Count the tokens of a page. Whether a block is content may be known for some blocks only."""
+        """Count the tokens of a page. Labels may be missing for some of the blocks."""
         if not page.count:
             return
         weight = np.sqrt(np.minimum(page.words, 50) + 1) * (1.0 if known is None else known)
@@ -284,7 +284,7 @@ def _tokens_of_blocks(page: Columns) -> Iterator[tuple[Hashes, Counts]]:
     hashes, name = page.near_name_tokens
     _, name_of_element = page.near_names
     names = np.concatenate([name_of_element[page.ancestor(level)] for level in range(NEAR)])
-    pairs = np.unique(names * page.count + np.tile(blocks, NEAR))  # count a name around a block once
+    pairs = np.unique(names * page.count + np.tile(blocks, NEAR))  # count each name around a block only once
     yield _tokens_of_owners(hashes, name, pairs // page.count, pairs % page.count)
     yield page.word_tokens
     hashes, heading = _heading_words(page)
@@ -316,7 +316,7 @@ def _sums(number: Counts, values: Floats, count: int) -> Floats:
 
 
 def _merged(votes: Sequence[Vote], above: float) -> Vote:
-    """Merge the votes of a site, and subtract `above` from the share of content."""
+    """Merge the votes of a site, relative to the share of content on the site (`above`)."""
     hashes, where = np.unique(np.concatenate([vote.hashes for vote in votes]), return_inverse=True)
     content = _sums(where, np.concatenate([vote.content for vote in votes]), len(hashes))
     total = _sums(where, np.concatenate([vote.total for vote in votes]), len(hashes))
@@ -324,7 +324,7 @@ def _merged(votes: Sequence[Vote], above: float) -> Vote:
 
 
 def spell(tables: Sequence[Table], pages: Iterable[Columns]) -> str:
-    """Return one line per token of the tables. The spellings are found on the training pages."""
+    """Return one line per token of the tables. Spellings are taken from the training pages."""
     names, words = dict[int, str](), dict[int, str]()
     name_hashes, word_hashes = tables[0].hashes, np.union1d(tables[1].hashes, tables[2].hashes)
     for page in pages:

@@ -1,9 +1,9 @@
-"""A small convolutional net that reads the blocks of a page as a sequence: arrays, trained and evaluated by numpy.
+"""A small convolutional net over the sequence of blocks, trained and evaluated with numpy.
 
-Trees see numbers about the surroundings of a block. The net sees the blocks around it: each layer adds what the net
-finds in a block and in the blocks 1, 2, 4 … positions before and after it. In the middle, the mean of the page is added
-too. Trees and the net make different mistakes, so the average of both is better than either on kinds of pages that were
-not in training.
+Trees see statistics about the surroundings of a block, while the net sees the surrounding blocks. Each layer combines a
+block with the blocks 1, 2, 4 … positions before and after it. Halfway through the layers, the mean of the page is
+added. Trees and the net make different mistakes, so on kinds of pages that were not in training, the average of both is
+better than either.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from victorpy.model.evidence.trees import Matrix
 _native = native.load("net")
 
 SHARE = 0.4
-"""The share of the net in the average of its log-odds and those of the trees."""
+"""The weight of the net when its log-odds and those of the trees are averaged."""
 
 WIDEST = 256
 MOST_LAYERS = 10
@@ -33,25 +33,28 @@ MOST_LAYERS = 10
 
 _LAYERS = 4
 _HIGHEST = 4.0
-"""Inputs are limited to this number of standard deviations."""
+"""Inputs are clipped at this number of standard deviations."""
 
 _NARROWEST = 1e-3
 """The smallest standard deviation of an input."""
 
 _STRIDE = 128
-"""Number of blocks multiplied at a time. BLAS starts threads for larger products, which costs more than it saves."""
+"""Number of blocks per matrix product.
+
+For larger products, BLAS starts threads, which takes more time than it saves.
+"""
 
 # Training
 _EPOCHS = 8
 _BATCH, _STEPS = 6000, 20
-"""Blocks per training step, and minimum number of steps per epoch. With few pages, steps have fewer blocks."""
+"""Number of blocks per training step, and minimum number of steps per epoch. With few pages, steps are smaller."""
 _LONGEST = 600
-"""A step sees at most this many successive blocks of a page."""
+"""Maximum number of consecutive blocks of a page in a step."""
 _RATE, _DECAY, _WARM_UP = 0.004, 0.01, 0.15
 _DROPPED = 0.1
 """The share of inputs that are replaced by their mean in each step."""
 _DROPPED_GROUP = 0.3
-"""The share of pages without the inputs of the lexicon. The words and names of new sites may be unknown."""
+"""The share of pages without lexicon inputs in a step, because words and names of new sites may be unknown."""
 
 
 Halves = npt.NDArray[np.float16]
@@ -69,7 +72,7 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True)
 class Net:
-    """The arrays of a net. A block has one row; `width` is the number of values that the net computes for it."""
+    """The arrays of a net. Each block is a row, and `width` is the number of values that the net computes per block."""
 
     center: Matrix
     scale: Matrix
@@ -79,20 +82,23 @@ class Net:
     page: Matrix
     page_bias: Matrix
     kernels: Matrix
-    """For each layer, what is computed from a block at a distance before, the block, and the one after it."""
+    """For each layer, the weights of the previous block at the layer's distance, of the block, and of the next one."""
     kernel_biases: Matrix
     last: Matrix
     last_bias: Matrix
 
     def log_odds(self, matrix: Matrix, block_weight: Floats) -> Floats:
-        """Return each block's log-odds of being content. The weights are for the mean of the page."""
+        """Return each block's log-odds of being content.
+
+        `weights` are the weights of blocks in the mean of the page.
+        """
         if _native and matrix.size:
             log_odds: Floats = _native.log_odds(matrix, block_weight, *self._arrays, _NARROWEST, _HIGHEST)
             return log_odds
         return self.run(self.prepare(matrix), block_weight.astype(np.float32), np.zeros(1, dtype=np.int64))
 
     def prepare(self, matrix: Matrix) -> Matrix:
-        """Bring inputs to a similar scale, and return one row per block."""
+        """Scale the inputs, and return one row per block."""
         inputs = np.log1p(np.abs(matrix))
         np.copysign(inputs, matrix, out=inputs)
         inputs -= self.center[:, None]
@@ -102,7 +108,7 @@ class Net:
     def run(self, inputs: Matrix, weight: Matrix, starts: Counts, tape: list[Any] | None = None) -> Floats:
         """Return the log-odds of the blocks of several pages, given the first block of each page.
 
-        The tape records what is needed for the gradients.
+        The tape records the values that the gradients need.
         """
         record = tape.append if tape is not None else lambda step: None
         sizes = np.diff(starts, append=len(inputs))
@@ -129,7 +135,7 @@ class Net:
     def gradients(
         self, slope: Matrix, inputs: Matrix, weight: Matrix, starts: Counts, tape: list[Any]
     ) -> dict[str, Matrix]:
-        """Return the gradients of all weights, given the slope of the loss at the log-odds."""
+        """Return the gradients of all weights, given the derivative of the loss by the log-odds."""
         found: dict[str, Matrix] = {}
         sizes = np.diff(starts, append=len(slope))
         values = tape.pop()
@@ -141,7 +147,7 @@ class Net:
             inner = slopes * (added > 0)
             kernels[layer], biases[layer] = around.T @ inner, inner.sum(axis=0)
             before, here, after = np.split(_times(inner, self.kernels[layer].T), 3, axis=1)
-            # A block is the earlier neighbour of its later neighbour, and the other way round.
+            # Gradients flow back to the earlier and the later neighbour of each block.
             from_later, from_earlier = np.zeros_like(here), np.zeros_like(here)
             _move(before, -1 << layer, sizes, from_later)
             _move(after, 1 << layer, sizes, from_earlier)
@@ -157,7 +163,7 @@ class Net:
 
     @cached_property
     def _middle(self) -> int:
-        """The layer before which the mean of the page is added."""
+        """The index of the layer before which the mean of the page is added."""
         return len(self.kernels) // 2
 
     @property
@@ -170,7 +176,7 @@ class Net:
 
     @classmethod
     def load(cls, file: io.BytesIO, inputs: int) -> Net:
-        """Read what `save` wrote. Raises ValueError if the arrays are damaged or are for other inputs."""
+        """Read a net that `save` wrote. Raises ValueError if the arrays are damaged or are for other inputs."""
         arrays = {field.name: checked(read_array(file, "net"), np.float32, "weights") for field in fields(cls)}
         kernels = arrays["kernels"]
         layers, width = kernels.shape[::2] if kernels.ndim == 3 else (0, 0)
@@ -203,18 +209,18 @@ def _positive(values: Matrix, bias: Matrix) -> Matrix:
 
 
 def _move(values: Matrix, distance: int, sizes: Counts, target: Matrix) -> None:
-    """Write the values of each page to an array of zeros, moved down by a distance, or up if it is negative."""
+    """Return the values of each page moved down by a distance, or up if it is negative. Other rows are zero."""
     rows = slice(max(distance, 0), min(distance, 0) or None)
     target[rows] = values[max(-distance, 0) : min(-distance, 0) or None]
     if len(sizes) > 1:
         stop = np.cumsum(sizes)
         first = stop - sizes if distance > 0 else stop + distance
         strange = np.repeat(first, abs(distance)) + np.tile(np.arange(abs(distance)), len(sizes))
-        target[strange[(strange >= 0) & (strange < len(values))]] = 0  # values of another page
+        target[strange[(strange >= 0) & (strange < len(values))]] = 0  # these rows belong to another page
 
 
 def train_net(pages: Sequence[Example], width: int, group: slice) -> Net:
-    """Train a net with the Adam method. `group` are the inputs of the lexicon, which are often left out together."""
+    """Train a net with Adam. `group` contains the lexicon inputs, which are often left out together."""
     random = np.random.default_rng(1)
     inputs = len(pages[0].matrix)
     known = [page for page in pages if page.training_weight.any()]
@@ -266,7 +272,7 @@ def _scales(pages: Sequence[Example], random: np.random.Generator) -> tuple[Matr
 
 
 def _batches(prepared: Sequence[Halves], least: int, random: np.random.Generator) -> Iterator[list[tuple[int, slice]]]:
-    """Yield pages in random order, at least `least` blocks at a time, each page with the blocks that are used."""
+    """Yield batches of pages in random order, with at least `least` blocks, and the range of blocks of each page."""
     batch: list[tuple[int, slice]] = []
     total = 0
     for number in random.permutation(len(prepared)).tolist():

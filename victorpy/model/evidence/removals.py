@@ -1,4 +1,4 @@
-"""Rules that drop blocks after the cut: copies of kept text, dialogs about cookies, buttons and filters."""
+"""Rules that drop blocks after the cut: copies of kept text, cookie dialogs, buttons and filters."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from victorpy.model.evidence.additions import TITLE_SHARE
 
 _NEAR_HEADLINE = 6  # kept blocks
 
-# A hidden block is a copy if it has this many words, and this share of its pairs is in the visible kept text.
+# Minimum number of words of a hidden copy, and minimum share of its word pairs in the visible kept text.
 _FEWEST_COPIED = 20
 _COPIED = 0.85
 _FEWEST_SLIDE_WORDS = 5
 _PAIR = np.uint64(0x9E3779B97F4A7C15)
 
-# Links such as "Skip to content", alone or several in a block.
+# Matches one or several links such as "Skip to content".
 _JUMP = re.compile(
     r"(?:jump|skip|back) to\b|zu[mr]? .{0,20}springen|springe zu|aller (?:au|à la) (?:contenu|navigation|recherche)|"
     r"(?:ir|saltar) a(?:l|\b la\b) (?:contenido|navegación|búsqueda)|vai al(?:la)? (?:contenuto|navigazione|ricerca)|"
     r"przejdź do |перейти к ",
     re.IGNORECASE,
 )
-# Classes of cloned slides, and of elements for small or large screens.
+# Matches classes of cloned slides, and of elements for small or large screens only.
 _COPY_NAME = re.compile(
     r"(?<![\w-])(?:(?:slick-|tns-slide-)?cloned|(?:bx-|[a-z]+__slide--)?clone|swiper-slide-duplicate"
     r"|(?:mobile|desktop)-only|(?:hide|hidden|show|visible)-(?:on-|for-)?(?:mobile|desktop|xs|sm|md|lg|small|large)"
@@ -37,25 +37,25 @@ _COPY_HINTS = ("clone", "duplicate", "-only", "hid", "show-", "visible-", "-none
 # Classes of texts for screen readers only.
 _SPOKEN_NAME = re.compile(r"(?<!not-)(?<![a-z])(?:sr-only|screen-?reader|visually-?hidden|a-offscreen)", re.IGNORECASE)
 _LONGEST_TWIN = 6  # words
-_COPY = re.compile(r"cop(?:y|ied)(?: \w+){0,3}!?", re.IGNORECASE)  # buttons of listings
-# Addresses that share, print or send the page, and names of the elements around such links.
+_COPY = re.compile(r"cop(?:y|ied)(?: \w+){0,3}!?", re.IGNORECASE)  # texts of copy buttons on listings
+# Match addresses that share, print or send the page, and names of the elements around such links.
 _SHARE_ADDRESS = re.compile(
     r"/sharer?(?:\.php|article)?[/?]|/intent/|/pin/create/|[?&]share=|^mailto:\?|^whatsapp:|^https?://(?:wa\.me|api\."
     r"whatsapp\.com/send)|window\.print"
 )
-# Every such address contains one of these. A search with the pattern is ten times slower.
+# Every such address contains one of these strings. Searching for them first is ten times faster than the pattern.
 _SHARE_HINTS = ("share", "/intent/", "/pin/create/", "mailto:?", "whatsapp", "wa.me", "window.print")
 _SHARE_NAME = re.compile(r"(?<![a-z])(?:share|sharing)(?![a-z]|.price)")
-_SHARE_LEVELS = 4  # from the link up
+_SHARE_LEVELS = 4  # number of levels above the link that are checked
 _LONGEST_BUTTON = 12  # words
 
-# Texts of buttons, boxes to tick and labels of advertisements, without the punctuation at their ends.
+# Texts of buttons and check boxes, and labels of advertisements, without punctuation at the ends.
 _CONTROLS = frozenset(
     "close|loading|share|filter|filters|sort by|add to cart|read more|post a comment|sponsored|advertisement|"
     "advertisements|advertising|anzeige|werbung|publicité|publicidad|pubblicità|реклама|広告|广告|廣告|광고|"
     "▢|☐|□|×|✕|✖".split("|")
 )
-# Headings of lists of the sections, which are useless without the list.
+# Headings of tables of contents, which are useless without the table.
 _CONTENTS = frozenset(
     "contents|table of contents|in this article|on this page|jump to|inhalt|inhaltsverzeichnis|sommaire|"
     "table des matières|contenido|índice|indice|inhoud|spis treści|содержание|оглавление|目录|目錄|目次|목차".split("|")
@@ -65,12 +65,11 @@ _LONGEST_CONTROL = max(map(len, _CONTROLS | _CONTENTS)) + 3  # characters
 # Points, bars, arrows and dashes that are left of an element without text. Longer lines divide sections.
 _STRAY = re.compile(r"[.,:;·•|/»›‹«–—-]{1,2}")
 _LONGEST_STRAY = 2  # characters
-_CRUMB = re.compile(r"0|(?=.*[»›])\S+(?: \S+){1,5}")  # the number of a cart, or the rest of a path
-_FILTER = re.compile(r"(?=\D)[^():]{1,40} ?\(\d{1,3}(?:,\d{3})?\)")  # with the number of its results
+_FILTER = re.compile(r"(?=\D)[^():]{1,40} ?\(\d{1,3}(?:,\d{3})?\)")  # a filter with the number of its results
 _LONGEST_FILTER = 50  # characters
 _FEWEST_FILTERS = 4
 
-# Elements around dialogs about cookies, and words of such a dialog.
+# Match names of elements around cookie dialogs, and typical words of these dialogs.
 _CONSENT_NAME = re.compile(
     r"consent|cookie[-_ ]?(?:policy|banner|bar|notice|message|popup|modal|dialog|law)"
     r"|(?<![a-z])(?:alert)?dialog(?![a-z])"
@@ -80,11 +79,11 @@ _CONSENT_TEXT = re.compile(
     r"cookie|consent|partners|privacy|einwillig|datenschutz|consentement|consentimiento|consenso|privacidad|согласи"
 )
 _FEWEST_CONSENT_WORDS = 2
-_MOST_CONSENT = 0.8  # words of the dialog, relative to all kept words
+_MOST_CONSENT = 0.8  # maximum share of the dialog in all kept words
 
 
 def hidden_copies(kept: Flags, page: Columns) -> Flags:
-    """Return the long hidden blocks whose pairs of words are nearly all in the visible kept text.
+    """Return the long hidden blocks of which nearly all word pairs occur in the visible kept text.
 
     Some pages contain their text several times, for example for small screens.
     """
@@ -131,10 +130,10 @@ def _says(short: str, spoken: str) -> bool:
 
 
 def visible_copies(kept: Flags, page: Columns) -> Flags:
-    """Return the blocks of elements that sliders have cloned or that are for some screens only, if they are copies.
+    """Return copies of kept text in elements that sliders have cloned or that are for some screen sizes only.
 
-    Names of elements tell what they are. Most of their kept text must be in earlier or in unnamed elements. Other
-    copies stay, since pages repeat texts for good reasons.
+    Such elements are recognised by their classes. Most of their kept text must also be in other or earlier elements.
+    All other copies stay, since pages may repeat texts for good reasons.
     """
     copies = np.zeros(page.count, dtype=bool)
     repeated = np.flatnonzero(kept & (page.duplicates > 1))
@@ -150,7 +149,7 @@ def visible_copies(kept: Flags, page: Columns) -> Flags:
     for number, element in zip(repeated.tolist(), nearest.tolist(), strict=True):
         blocks_of.setdefault(element, []).append(number)
     seen: set[str] = set()
-    for element in sorted(blocks_of):  # blocks outside named elements come first
+    for element in sorted(blocks_of):  # start with the blocks outside such elements
         copied = [number for number in blocks_of[element] if page.texts[number] in seen]
         if element >= 0:
             inside = slice(page.block_range[0][element], page.block_range[1][element])
@@ -161,9 +160,9 @@ def visible_copies(kept: Flags, page: Columns) -> Flags:
 
 
 def headline_copies(kept: Flags, page: Columns) -> Flags:
-    """Return the kept blocks near the headline that repeat it, such as the end of a path or the title of a picture.
+    """Return kept blocks near the headline that repeat it, such as the last item of a path or the title of a picture.
 
-    The first line of a text may repeat it, too, and stays.
+    The first line of a text may also repeat it, but is not returned.
     """
     copies = np.zeros(len(kept), dtype=bool)
     number = page.headline
@@ -181,9 +180,9 @@ def headline_copies(kept: Flags, page: Columns) -> Flags:
 
 
 def buttons(kept: Flags, page: Columns) -> Flags:
-    """Return the kept blocks that only lead to other places of the page, or share, print, send or copy something.
+    """Return kept blocks that only jump to another place on the page, or that share, print, send or copy the page.
 
-    So does text to be copied from a text field, unless the page has no other text.
+    Text in a text field, which is meant to be copied, is also returned, unless the page has no other text.
     """
     found = np.zeros(len(kept), dtype=bool)
     if page.document.has_tag("textarea"):
@@ -210,7 +209,8 @@ def buttons(kept: Flags, page: Columns) -> Flags:
 def controls(kept: Flags, page: Columns) -> Flags:
     """Return the kept texts of buttons and advertisements, such as "Close", and filters with counts: "Red (12)".
 
-    In tables, listings and headings, such texts are something else. "Table of contents" is useless without the table.
+    Texts in tables, listings or headings are left out. The heading "Table of contents" is returned if the table itself
+    is dropped.
     """
     found, is_lone = np.zeros((2, len(kept)), dtype=bool)
     texts = page.texts
@@ -243,24 +243,18 @@ def _contents_without_list(number: int, kept: Flags, page: Columns) -> Flags:
 
 
 def strays(kept: Flags, page: Columns) -> Flags:
-    """Return kept blocks with only a point, a bar or an arrow, and the rest of a path directly above the headline.
-
-    Blocks of tables, descriptions and listings stay.
-    """
+    """Return kept blocks with only a point, a bar or an arrow, outside tables, descriptions and listings."""
     found = np.zeros(len(kept), dtype=bool)
     candidates = kept & (page.lengths <= _LONGEST_STRAY) & (page.letters + page.digits == 0)
     for number in np.flatnonzero(candidates).tolist():
         found[number] = _STRAY.fullmatch(page.texts[number]) is not None
-    first = np.flatnonzero(kept)[:2].tolist()
-    if len(first) > 1 and page.within("h1")[first[1]] and not page.within("h1")[first[0]]:
-        found[first[0]] |= _CRUMB.fullmatch(page.texts[first[0]]) is not None
     if found.any():
         found &= ~page.within_any("td", "th", "dd", "pre", "code")
     return found
 
 
 def consents(kept: Flags, page: Columns) -> Flags:
-    """Return the kept blocks of dialogs that ask for consent, for example to cookies, unless they are the page."""
+    """Return kept blocks of consent dialogs, for example about cookies, unless they are most of the page."""
     found = np.zeros(len(kept), dtype=bool)
     names, name_of_element = page.near_names
     hinted = _lines_with(page.near_names_text, _CONSENT_HINTS) - {0}
@@ -291,7 +285,7 @@ def _lines_with(text: str, hints: Sequence[str]) -> set[int]:
 
 
 def _sharing(elements: Collection[int], document: Document) -> list[int]:
-    """Return the elements whose address or name says that they share, print or send the page."""
+    """Return the elements that share, print or send the page, according to their address or name."""
     by_address = _named(elements, document, "href", _SHARE_HINTS, _SHARE_ADDRESS)
     return by_address + _named(elements, document, "class", ["shar"], _SHARE_NAME)
 

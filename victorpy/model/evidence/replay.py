@@ -1,8 +1,8 @@
-"""A sample of general pages as arrays, so that an adapted model does not forget them.
+"""A sample of general pages, stored as arrays. It keeps an adapted model from getting worse on other pages.
 
-The sample has the inputs and the labels of some blocks of the pages that a bundled model was trained on. It has no
-text: of words and of names of elements it has only the hashes of those that occur on several of the pages. It fits only
-the model whose trees computed the inputs: `python -m tools.replay` makes it anew for a new model.
+The sample contains the inputs and labels of some blocks from the training pages of a bundled model. It contains no
+text, only hashes of the words and element names that occur on several pages. It belongs to the model whose trees
+computed the inputs; `python -m tools.replay` creates it for a new model.
 """
 
 from __future__ import annotations
@@ -29,31 +29,34 @@ WEIGHT = 2.0
 """Total weight of the general pages in training, relative to that of the new pages."""
 
 LEVELS = 256
-"""Number of different values of an input in the file."""
+"""Number of distinct values of an input in the file."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """Blocks of general pages. Its other properties are those of `Columns` that a lexicon reads."""
+    """Blocks of general pages. A lexicon can read them like `Columns`."""
 
     inputs: Matrix
     log_odds: Floats
     content: Flags
     weight: Floats
-    """Weights of the blocks, relative to that of all new pages. A sampled block represents others of its page."""
+    """Weights of the blocks, relative to the weight of all new pages.
+
+    Each sampled block represents several of its page.
+    """
     page: Counts
     """The number of each block's page."""
     ancestors: Counts
     """The number of the name of each element above a block, one row per level and one column per block."""
     near_name_tokens: tuple[Hashes, Counts]
-    """The tokens of names, and the number of the name of each."""
+    """The tokens of element names, and the name that each belongs to."""
     word_tokens: tuple[Hashes, Counts]
-    """Words, and the number of the block of each."""
+    """Words, and the block that each belongs to."""
     totals: Counts
-    """Number of names' tokens and of words on each page, with those that are left out. Two rows."""
+    """Two rows: number of name tokens and number of words on each page, including those that are not stored."""
 
     def likeness(self, lexicon: Lexicon) -> Floats:
-        """Return the shares of names and of words that a lexicon knows on the page of each block. Two rows."""
+        """Return two rows: for the page of each block, the shares of names and of words that a lexicon contains."""
         page_of_name = np.zeros(len(self.near_names[0]), dtype=np.int64)
         page_of_name[self.ancestors] = self.page
         shares = []
@@ -82,7 +85,7 @@ class Replay:
         return cast(Counts, self.ancestors[level])
 
     def within(self, name: str) -> Flags:
-        """Return that no block is a heading, because headings are not stored."""
+        """Return False for every block, because headings are not stored."""
         return np.zeros(self.count, dtype=bool)
 
     def score(self, change: Floats | float) -> float:
@@ -123,9 +126,9 @@ class Replay:
 
 
 def load_replay(meta: Mapping[str, Any], weight: float = WEIGHT, path: Path | None = None) -> Replay | None:
-    """Read the shipped sample or another one, if it fits the trees of the model, given its meta.json.
+    """Read the shipped sample or another one. Returns None unless it matches the model's trees (see its meta.json).
 
-    `weight` is that of all blocks.
+    `weight` is the total weight of all blocks.
     """
     path = path or shipped("models") / REPLAY_FILE
     if not path.is_file():

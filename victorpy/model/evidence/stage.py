@@ -34,29 +34,32 @@ Layer = tuple[Forest, ...]
 """The forests of a layer, one for each learner. Their log-odds are added."""
 
 Weights = Sequence[Sequence[float] | None]
-"""Factors for the weights of each page's blocks in training, or None for a page whose blocks all count."""
+"""For each page, factors for the training weights of its blocks, or None if all factors are 1."""
 
-# All pages have the same weight. Within a page, a block's weight is its number of words, up to a maximum.
+# All pages have the same weight in training. Within a page, a block's weight is its number of words, up to this.
 _MOST_WORDS = 200
 _PAGE_WEIGHT = 100.0
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The log-odds that blocks are content, and other findings of the trees. Each stage passes it to the next."""
+    """The results of the trees so far, above all the log-odds that blocks are content.
+
+    Stages pass it on to the next stage.
+    """
 
     log_odds: Floats
     inputs: Matrix
-    """The inputs of the last trees for content, which the trees for kinds use too."""
+    """The inputs of the last trees for content. The trees for kinds use them too."""
     kinds: Floats | None = None
-    """From the trees for kinds: the probability of each kind, if the block is content, one row per block."""
+    """From the trees for kinds: the probability of each kind, given that the block is content. One row per block."""
     block_log_odds: Floats | None = None
     """From the trees for kinds: the log-odds of being content, trained with equal weights for all blocks."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A lexicon, layers of trees, and a net beside the last layer.
+    """The stage that finds content: a lexicon, layers of trees, and a net beside the last layer.
 
     Each layer sees the predictions of the previous one for the whole page.
     """
@@ -67,7 +70,7 @@ class Evidence:
     net: Net | None = None
 
     def judge(self, page: Columns) -> Findings:
-        """Find each block's log-odds of being content."""
+        """Compute each block's log-odds of being content."""
         own = _input_count(self.inputs, 0)
         matrix = np.empty((self.input_count, page.count), dtype=np.float32)
         self.inputs.matrix(page, matrix[: self.inputs.count])
@@ -136,10 +139,10 @@ def _net_width(config: Config) -> int:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The trained evidence, and its findings on the training pages if they were requested.
+    """The trained stage, and its findings on the training pages if they were requested.
 
-    The log-odds of a page come from trees that were not trained on its site. So the next stage is trained on log-odds
-    like those of new pages.
+    The log-odds of a page come from trees that were not trained on its site, so the next stage is trained on realistic
+    log-odds.
     """
 
     evidence: Evidence
@@ -158,8 +161,8 @@ def fit_evidence(
 ) -> Fitted:
     """Train layer after layer on pages whose content is known.
 
-    Each layer is trained on predictions from trees of the previous layer that had not seen the page's site. `weights`
-    has a factor for each block of each page, or None for a page whose blocks all count; 0 means unknown. Training
+    Each layer is trained on predictions from trees of the previous layer that had not seen the page's site. For each
+    page, `weights` contains a factor for each block (0 if the label is unknown), or None if all factors are 1. Training
     without findings takes about half the time.
     """
     factors = [np.asarray(1.0 if page is None else page) for page in weights or [None] * len(pages)]
@@ -251,7 +254,7 @@ def _first_inputs(
         page.forget_characters()
     votes = poll.votes()
     for site, numbers in pages_of_site.items():
-        # New pages come from sites that the lexicon has not seen, so the page's own site is left out here.
+        # Leave out the page's own site, because the lexicon will not know the sites of new pages.
         lexicon = make_lexicon(votes, without=site)
         for number in numbers:
             matrices[number] = np.vstack([matrices[number], lexicon.columns(pages[number])])
@@ -261,7 +264,7 @@ def _first_inputs(
 def sample_blocks(weights: Floats, most: float, random: np.random.Generator) -> tuple[Counts, Floats]:
     """Sample about `most` blocks of a page, preferring heavy ones. Return their indices and weights.
 
-    The weights make up for the blocks left out, so the expected weight of a page does not change.
+    Weights are increased accordingly, so that the expected weight of a page does not change.
     """
     share = weights / max(float(weights.sum()), 1.0)
     chance = np.minimum(np.where(share > 0, most, 0) * np.maximum(share, 1e-300), 1.0)
@@ -276,9 +279,9 @@ def training_weights(page: Columns) -> Floats:
 
 
 def without_headline(page: Columns) -> Flags:
-    """Return all blocks but the headline.
+    """Return all blocks except the headline.
 
-    Gold standards contradict each other about headlines, so nothing is learned from them. The cut has a rule instead.
+    Gold standards contradict each other about headlines, so they are left out of training. The cut has a rule instead.
     """
     others = np.ones(page.count, dtype=bool)
     if page.count > 1 and (page.title_share[page.headline] > TITLE_SHARE or page.within("h1")[page.headline]):
@@ -287,5 +290,5 @@ def without_headline(page: Columns) -> Flags:
 
 
 def make_lexicon(votes: Sequence[Votes], without: str | None = None, fewest: int = FEWEST_SITES) -> Lexicon:
-    """Make a lexicon from the votes of all sites, or one for the pages of a site without the votes of this site."""
+    """Make a lexicon from the votes of all sites. For the pages of one site, leave out the votes of this site."""
     return Lexicon(tuple(kind.table(without, fewest) for kind in votes))

@@ -1,8 +1,8 @@
-"""Find the posts of a thread, such as the replies in a forum, and what a forum adds to them.
+"""Find the posts of a thread, such as the replies in a forum, and the lines that a forum adds to them.
 
 All posts of a thread have the same markup, and there are dates or numbers between them. If most of the kept text is in
-such elements, and at least two of them are kept, the others are posts too. Comments below an article are not, because
-the article has different markup.
+such elements, and at least two of them are kept, all of them are posts. Comments below an article are not found,
+because the article has different markup.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from victorpy.columns import Columns, Counts, Flags
 from victorpy.columns.elements import running_total
 from victorpy.model.role_patterns import text_marks
 
-_LEVELS = 5  # from a block up to the element that holds the text of its post
-_NO_BODIES = frozenset(["a", "li", "p", "span"])  # tags of elements that are only a part of a post
+_LEVELS = 5  # maximum levels from a block up to the element of its post
+_NO_BODIES = frozenset(["a", "li", "p", "span"])  # tags of elements that can only be a part of a post
 _HINTS = ("post", "message", "comment", "repl", "answer", "thread", "forum", "topic", "discuss")
 _FEWEST_POSTS = 3
 _FEWEST_KEPT = 2  # posts
-_FEWEST_NUMBERED = 2  # posts whose ids differ only in their numbers
+_FEWEST_NUMBERED = 2  # minimum number of posts whose ids differ only in their numbers
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"#\d{1,5}")  # of a post
-_SAMPLE = 10  # blocks whose names show that a page has no posts
-_LEAST_KEPT = 0.5  # words of posts, relative to all kept words
-_LEAST_DATED = 0.5  # pairs of posts with a date between them
-_MOST_COPIES = 2  # of a text in posts; other texts are buttons
-_MOST_BETWEEN = 40  # blocks between two posts that are searched for a date
+_SAMPLE = 10  # number of blocks whose names are checked to exclude pages without posts
+_LEAST_KEPT = 0.5  # minimum share of posts in all kept words
+_LEAST_DATED = 0.5  # minimum share of neighbouring posts with a date between them
+_MOST_COPIES = 2  # maximum number of posts with the same text; more copies are buttons
+_MOST_BETWEEN = 40  # maximum number of blocks between two posts that are searched for a date
 
-# Fields of the profile beside a post, other short texts near them, and lines that forums add to posts.
+# Match fields of the profile beside a post, other short texts near them, and lines that forums add to posts.
 _PROFILE = re.compile(
     r"(?:join(?:ed|date| date)|member since|registered|registriert(?: seit)?|inscrit(?: le)?|posts?|messages|beiträge"
     r"|threads|topics|reputation|reaction score|points|likes(?: received)?|karma|сообщений|регистрация)\s*:?\s*"
@@ -43,14 +43,14 @@ _BESIDE_PROFILE = re.compile(
     re.IGNORECASE,
 )
 _ADDED_LINE = re.compile(r"code: ?select all|last edited(?: by\b.{0,80}|: .{0,30})", re.IGNORECASE)
-_LAST_LETTERS, _FIRST_LETTERS = "0123456789.,kK-", "cClLR"  # of fields and of other lines
+_LAST_LETTERS, _FIRST_LETTERS = "0123456789.,kK-", "cClLR"  # last letters of fields, and first letters of other lines
 _FEWEST_FIELDS = 3
 _BESIDE = 3  # blocks
 _LONGEST_FIELD = 20  # words
 
 
 def profiles(kept: Flags, page: Columns) -> Flags:
-    """Return the kept fields of the profiles beside posts, and the lines that the forum adds to posts."""
+    """Return kept fields of the profiles beside posts, and kept lines that the forum adds to posts."""
     found = np.zeros(len(kept), dtype=bool)
     short = np.flatnonzero(kept & (page.words <= _LONGEST_FIELD)).tolist()
     texts = page.texts
@@ -77,8 +77,8 @@ def posts(kept: Flags, page: Columns, may_add: Flags) -> Flags:
 
     A post is added if at least one of its blocks is kept or in `may_add`.
 
-    Quotations of other posts are left out, and copies of posts, such as a best answer. So are buttons, which each post
-    repeats, and signatures, which are in asides.
+    Quotations of other posts and copies of posts, such as a best answer, are left out. Buttons, which every post
+    repeats, and signatures, which are in asides, are left out too.
     """
     result = np.zeros(len(kept), dtype=bool)
     may_add_text = may_add & ~kept & (page.link_words < page.words)
@@ -102,7 +102,7 @@ def posts(kept: Flags, page: Columns, may_add: Flags) -> Flags:
 
 
 def has_posts(kept: Flags, page: Columns) -> bool:
-    """Whether kept text is in several elements that are named like a post."""
+    """Whether several elements with the name of a post contain kept text."""
     texts = np.flatnonzero(kept & (page.prose > 0))
     return _count_posts(page.ancestors[:, texts[:: 1 + len(texts) // _SAMPLE]], page) >= _FEWEST_KEPT
 
@@ -110,8 +110,8 @@ def has_posts(kept: Flags, page: Columns) -> bool:
 def _alike(blocks: Counts, page: Columns) -> Iterator[Counts]:
     """Yield the elements with the same tag and class as an element around the blocks, the innermost elements first.
 
-    Most of them must be in different elements with the name of a post. Elements without a class are alike if they have
-    the same id apart from its numbers.
+    Most of them must be in different elements with the name of a post. Elements without a class match if their ids
+    differ only in numbers.
     """
     by_class, tags = page.document.elements_by("class"), page.elements.tag
     first, stop = page.block_range
@@ -137,7 +137,7 @@ def _alike(blocks: Counts, page: Columns) -> Iterator[Counts]:
 
 
 def _count_posts(around: Counts, page: Columns) -> int:
-    """Count the elements that are named like a post. Only the first such element of each column counts."""
+    """Count the elements with the name of a post. In each column, only the first such element counts."""
     elements = set(around.ravel().tolist())
     is_named = np.zeros(len(page.parent), dtype=bool)
     for attribute in ("class", "id"):

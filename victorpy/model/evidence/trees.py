@@ -1,8 +1,9 @@
-"""Boosted trees as arrays: trained by CatBoost or LightGBM, evaluated by numpy.
+"""Boosted trees as arrays. CatBoost or LightGBM trains them, and numpy evaluates them.
 
-CatBoost's trees are oblivious: all nodes of a level ask the same question. So a tree of depth d is d comparisons and
+CatBoost's trees are oblivious: all nodes of a level ask the same question. So a tree of depth d needs d comparisons and
 one look-up among 2**d leaves, and a few array operations evaluate all trees for all blocks. LightGBM's trees are
-leaf-wise: each node has its own question. numpy walks down all trees for all blocks at once, one question per step.
+leaf-wise: each node has a separate question. numpy descends all trees for all blocks at the same time, one question per
+step.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from victorpy.config import Config
 from victorpy.errors import ConfigError, missing, suggest
 
 EVIDENCE, KINDS = "evidence", "kinds"
-"""The stages that have trees: the first finds content, the second the kind of content."""
+"""The stages with trees: the first finds content, and the second finds the kind of content."""
 
 Matrix = npt.NDArray[np.float32]
 """Inputs of trees, one row per feature and one column per block."""
@@ -38,7 +39,7 @@ CATBOOST, LIGHTGBM = "catboost", "lightgbm"
 """The learners that can grow trees."""
 
 _LEAFWISE = ("num_leaves", "min_child_samples")
-"""Settings of leaf-wise trees. CatBoost has them too, but its oblivious trees cannot use them."""
+"""Settings of leaf-wise trees. CatBoost accepts them, but its oblivious trees do not use them."""
 
 _LIGHTGBM_NAMES = {
     "iterations": "n_estimators",
@@ -47,7 +48,7 @@ _LIGHTGBM_NAMES = {
     "border_count": "max_bin",
     "rsm": "colsample_bytree",
 }
-"""Settings that have a name in both learners. The names of CatBoost work for both."""
+"""LightGBM's names of settings that both learners have. CatBoost's names work for both."""
 
 _WHOLE = frozenset(
     "iterations depth border_count random_seed random_state n_estimators num_leaves max_depth min_child_samples "
@@ -68,14 +69,17 @@ _native = native.load("trees")
 
 @dataclass(frozen=True)
 class Forest(ABC):
-    """Trees that score blocks. Two classes share one score, the log-odds; more classes have one score each."""
+    """Trees that score blocks.
+
+    For two classes there is one score, the log-odds. For more classes there is one per class.
+    """
 
     features: npt.NDArray[np.integer[Any]]
-    """The feature in each question."""
+    """The feature that each question tests."""
     borders: Matrix
-    """The value that each feature is compared with. The answer is yes if the feature is greater."""
+    """The border of each question. The answer is yes if the feature is greater than the border."""
     leaves: Matrix
-    """What each leaf adds to the scores."""
+    """The values that each leaf adds to the scores."""
     bias: Floats
     """The initial scores of every block."""
 
@@ -102,7 +106,7 @@ class Forest(ABC):
 
     @cached_property
     def _added(self) -> Floats:
-        """The leaves of all trees in the precision of the sum, one row per class."""
+        """The leaf values of all trees in the precision of the sum, one row per class."""
         return np.ascontiguousarray(self.leaves.reshape(-1, len(self.bias)).T, dtype=np.float64)
 
     @abstractmethod
@@ -128,7 +132,7 @@ class Forest(ABC):
 
     @staticmethod
     def load(file: io.BytesIO, inputs: int) -> Forest:
-        """Read what `save` wrote. Raises ValueError if the trees are damaged or need more than `inputs` features."""
+        """Read trees that `save` wrote. Raises ValueError if they are damaged or need more than `inputs` features."""
         features = read_array(file, "trees")
         kind: type[Forest] = LeafwiseForest if features.ndim == 1 else ObliviousForest
         forest = kind(features, *(read_array(file, "trees") for _ in fields(kind)[1:]))
@@ -149,8 +153,8 @@ class Forest(ABC):
 class ObliviousForest(Forest):
     """Trees whose nodes of one level ask the same question, as CatBoost grows them.
 
-    The questions have one row per tree and one column per level. So do the leaves, with one column per leaf. Bit b of
-    a leaf's number is the answer at level b.
+    Questions have one row per tree and one column per level. Leaves have one row per tree and one column per leaf. Bit
+    b of a leaf's number is the answer at level b.
     """
 
     def _leaf_indices(self, matrix: Matrix) -> Counts:
@@ -159,7 +163,7 @@ class ObliviousForest(Forest):
         answers = (np.take(matrix, features, axis=0) > borders).view(np.uint8)
         leaf = np.take(answers, question_of[depth - 1], axis=0)
         for level in reversed(range(depth - 1)):
-            leaf += leaf  # moves the bits up, faster than a shift
+            leaf += leaf  # moves the bits up; faster than a shift
             leaf += np.take(answers, question_of[level], axis=0)
         return np.arange(0, trees << depth, 1 << depth)[:, None] + leaf
 
@@ -194,7 +198,7 @@ class ObliviousForest(Forest):
         for forest in forests:
             levels = forest.features.shape[1]
             features = np.pad(forest.features, [(0, 0), (0, depth - levels)])
-            # No value is above an infinite border, so the added levels change nothing.
+            # No value is above an infinite border, so added levels change nothing.
             borders = np.pad(forest.borders, [(0, 0), (0, depth - levels)], constant_values=np.inf)
             padded.append((features, borders, np.pad(forest.leaves, [(0, 0), (0, 2**depth - 2**levels)])))
         features, borders, leaves = map(np.concatenate, zip(*padded, strict=True))
@@ -205,14 +209,14 @@ class ObliviousForest(Forest):
 class LeafwiseForest(Forest):
     """Binary trees of any shape, as LightGBM grows them. They have one score.
 
-    The questions and the leaves of all trees are in one array each, tree after tree. A tree with n questions has n + 1
-    leaves.
+    One array contains the questions of all trees, tree after tree, and another one the leaves. A tree with n questions
+    has n + 1 leaves.
     """
 
     sizes: npt.NDArray[np.int8]
     """Number of questions of each tree."""
     children: npt.NDArray[np.int8]
-    """Where each question leads after no and after yes: a later question of its tree, or ~leaf."""
+    """Where each question leads for no and for yes: the number of a later question of the tree, or ~leaf."""
 
     def _leaf_indices(self, matrix: Matrix) -> Counts:
         first, children = self._across_trees
@@ -267,7 +271,7 @@ class LeafwiseForest(Forest):
             raise ValueError(f"its trees do not have 2 to {MOST_LEAVES} leaves")
         if len(sizes) > MOST_TREES:
             raise ValueError(f"it has more than {MOST_TREES:,} trees")
-        # Every question of a tree but the first, and every leaf, is the child of one earlier question.
+        # Except for the first question, every question and leaf of a tree is the child of one earlier question.
         tree = np.repeat(np.arange(len(sizes)), sizes)
         own = np.arange(questions) - np.repeat(np.cumsum(sizes, dtype=np.int64) - sizes, sizes)
         counted = np.bincount((256 * tree[:, None] + 128 + children).reshape(-1), minlength=256 * len(sizes))
@@ -290,7 +294,7 @@ def constant(bias: Floats) -> Forest:
 
 
 def average(forests: Sequence[Forest]) -> Forest:
-    """Return one forest whose log-odds are the average log-odds of the given forests, which must be of one kind."""
+    """Return one forest whose log-odds are the average of the given forests, which must be of the same kind."""
     bias = np.mean([forest.bias for forest in forests], axis=0)
     shares = [
         replace(forest, leaves=(forest.leaves / len(forests)).astype(np.float32))
@@ -301,7 +305,7 @@ def average(forests: Sequence[Forest]) -> Forest:
 
 
 def mix(forests: Sequence[Forest]) -> tuple[Forest, ...]:
-    """Return forests whose log-odds add up to the average log-odds of the given forests, of any kind."""
+    """Return forests whose log-odds add up to the average of the given forests, which may be of different kinds."""
     count = len(forests)
     return tuple(
         replace(forest, leaves=forest.leaves / np.float32(count), bias=forest.bias / count) for forest in forests
@@ -337,7 +341,7 @@ def _lightgbm_tree(root: Mapping[str, Any]) -> LeafwiseForest:
         raise ValueError(f"trees have at most {MOST_LEAVES} leaves, not {len(leaves)}")
     features, exact, pairs = zip(*(questions[number] for number in range(len(questions))), strict=True)
     borders = np.array(exact, dtype=np.float32)
-    # Inputs have 32 bits, so a border may be rounded down to 32 bits, but not up.
+    # Inputs have 32 bits, so borders must be rounded down, not up, to 32 bits.
     borders = np.where(borders > exact, np.nextafter(borders, np.float32(-np.inf)), borders)
     return LeafwiseForest(
         np.array(features, dtype=np.int16),
@@ -355,9 +359,9 @@ def learners(config: Config) -> list[str]:
 
 
 def tree_settings(config: Config, stage: str = EVIDENCE, learner: str = CATBOOST) -> dict[str, Any]:
-    """Return the settings of a learner. Raises an error if the learner is missing or does not have a setting.
+    """Return the settings of a learner. Raises an error if the learner is not installed or lacks a setting.
 
-    With both learners, the size of a tree is limited by its depth in CatBoost and by its leaves in LightGBM.
+    If both learners are used, depth limits CatBoost's trees, and the number of leaves limits LightGBM's trees.
     """
     classifier = _catboost().CatBoostClassifier if learner == CATBOOST else _lightgbm().LGBMClassifier
     parameters = {*inspect.signature(classifier.__init__).parameters, *(_LIGHTGBM_NAMES if learner == LIGHTGBM else ())}
@@ -389,7 +393,7 @@ def grow(
 ) -> Forest:
     """Train trees that separate content from noise. The settings are those of `tree_settings`.
 
-    With a baseline, boosting continues from these log-odds, and the result is a correction of them. `content` may be
+    With a baseline, boosting continues from these log-odds, and the result is a correction to them. `content` may be
     probabilities if the settings have a loss function for them.
     """
     if len(np.unique(content)) < 2 or (matrix == matrix[:, :1]).all():
@@ -424,11 +428,11 @@ def _train_lightgbm(
     baseline: Floats | None,
 ) -> Forest:
     lightgbm = _lightgbm()
-    # Without missing values a question is a plain comparison. The results are the same for any number of threads.
+    # Without missing values, a question is a plain comparison. Results do not depend on the number of threads.
     fixed = {"use_missing": False, "deterministic": True, "force_row_wise": True, "verbosity": -1}
     try:
         learner = lightgbm.LGBMClassifier(**{_LIGHTGBM_NAMES.get(name, name): given[name] for name in given}, **fixed)
-        # The settings assume that the mean weight is 1.
+        # Scale the weights, because the settings assume a mean of 1.
         learner.fit(matrix.T, target, sample_weight=weights / weights.mean(), init_score=baseline)
     except (TypeError, ValueError, lightgbm.basic.LightGBMError) as error:
         raise ConfigError(f"{stage}-param-*: LightGBM rejects the settings: {str(error).splitlines()[0]}") from error
@@ -462,7 +466,7 @@ def _train_catboost(
     scale, bias = model["scale_and_bias"]
     depth = max([1, *(len(tree["splits"] or ()) for tree in trees)])
     features = np.zeros((len(trees), depth), dtype=np.int32)
-    borders = np.full((len(trees), depth), np.inf, dtype=np.float32)  # at a missing level the answer is always no
+    borders = np.full((len(trees), depth), np.inf, dtype=np.float32)  # no value is above infinity
     leaves = np.zeros((len(trees), 2**depth, len(bias)), dtype=np.float32)
     for number, tree in enumerate(trees):
         for level, question in enumerate(tree["splits"] or ()):

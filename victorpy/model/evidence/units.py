@@ -6,21 +6,21 @@ import numpy as np
 
 from victorpy.columns import Columns, Counts
 
-# A table contains data if it has this many blocks and rows, and if no block has more words than this.
+# A data table has at least this many blocks and rows, and its blocks have at most this many words.
 _FEWEST_TABLE_BLOCKS = 4
 _FEWEST_ROWS = 2
-_LONGEST_MARKED_CELL = 80  # in a table with header cells or a caption
-_LONGEST_CELL = 40  # in a table that possibly only arranges the page, but has rows of several cells
+_LONGEST_MARKED_CELL = 80  # maximum words if a table has header cells or a caption
+_LONGEST_CELL = 40  # maximum words in a table that may only arrange the page, but has rows of several cells
 
-# Maximum number of words of a figure, of an item or description with its label, and of the label of an item.
+# Maximum number of words of a figure, of an item or description with its label, and of an item's label.
 _LONGEST_FIGURE = 120
 _LONGEST_ITEM = 80
 _LONGEST_LABEL = 8
-_ITEM_BLOCKS = 2, 4  # at least and at most
+_ITEM_BLOCKS = 2, 4  # minimum and maximum number of blocks
 
 
 Ranges = tuple[Counts, Counts]
-"""The first blocks of units, and their ends."""
+"""The first block of each unit, and the end of its range."""
 
 
 def find_units(page: Columns) -> Ranges:
@@ -36,7 +36,7 @@ def find_units(page: Columns) -> Ranges:
     whole = page.elements_with(["pre"]), data_tables(page, page.elements_with(["table"])), figures
     ranges = [(first[elements], stop[elements]) for elements in whole if len(elements)]
     if len(terms):
-        list_of_term, following = page.parent[terms], np.append(terms[1:], 0)  # no term follows the last one
+        list_of_term, following = page.parent[terms], np.append(terms[1:], 0)  # nothing follows the last term
         end = np.where(page.parent[following] == list_of_term, first[following], stop[list_of_term])
         is_short = total[end] - total[first[terms]] <= _LONGEST_ITEM
         ranges.append((first[terms][is_short], end[is_short]))
@@ -59,7 +59,7 @@ def find_units(page: Columns) -> Ranges:
 
 
 def data_tables(page: Columns, tables: Counts) -> Counts:
-    """Return the tables that contain data, unlike those that only arrange the page."""
+    """Return the tables that contain data, not those that only arrange the page."""
     if not len(tables):
         return tables
 

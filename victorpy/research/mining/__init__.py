@@ -1,8 +1,8 @@
-"""The evaluation of the papers on site templates: does mining work better on cleaned pages?
+"""Repeat the evaluation in the papers on site templates: does mining work better on cleaned pages?
 
 Yi, Liu and Li 2003 (section 4) and the sentence-entropy paper (section 5) cluster and classify the pages of several
-sites by topic, before and after cleaning. This evaluation also measures the removed text and the surviving values,
-because an empty page has no noise either.
+sites by topic, before and after cleaning. This evaluation also measures removed text and surviving values, because
+removing everything also removes all noise.
 """
 
 from victorpy.research.mining.cleaning import parse_methods, read_pages

@@ -3,15 +3,14 @@
 A classifier is trained on the pages C1(i) of one vertical at a site i and C2(j) of another at a site j, in four
 configurations:
 
-1. i = j, tested on all other pages of the two verticals;
-2. i ≠ j, tested on the pages of all sites except i and j;
-3. i ≠ j, tested on all pages except those it was trained on;
-4. i ≠ j and both sites have both verticals, tested only on C2(i) and C1(j). The paper has no such configuration. These
-pages make configuration 3 hard, but have little weight in it if few sites have both verticals.
+1. i = j, tested on all other pages of the two verticals; 2. i ≠ j, tested on the pages of all sites except i and j; 3.
+i ≠ j, tested on all pages except those it was trained on; 4. i ≠ j and both sites have both verticals, tested only on
+C2(i) and C1(j). This configuration is not in the paper. Its pages are the hard ones of configuration 3, where they have
+little weight if few sites have both verticals.
 
-A case needs test pages of both verticals. F is the mean F of the two verticals. The classifier is multinomial
-naive Bayes with Laplace smoothing over the words of its training pages; other words are ignored. The counts of a site
-are summed once, so that training is a sum and a logarithm, and one product tests all cases of a site.
+A case needs test pages of both verticals. F is the mean F of the two verticals. The classifier is multinomial naive
+Bayes with Laplace smoothing over the words of its training pages; other words are ignored. The counts of each site are
+summed once, so training takes a sum and a logarithm, and a single product tests all cases of a site.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ Cases = dict[tuple[str, str], dict[int, list[Case]]]  # the cases by pair of ver
 
 
 def training_sites(configuration: int, first: Sequence[str], second: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the sites of the two verticals' training pages, one pair per case."""
+    """Return the two sites of the training pages, one pair per case."""
     pairs = [pair for pair in product(first, second) if (pair[0] == pair[1]) is (configuration == 1)]
     if configuration == 4:
         return [pair for pair in pairs if pair[0] in second and pair[1] in first]
@@ -49,7 +48,7 @@ def training_sites(configuration: int, first: Sequence[str], second: Sequence[st
 
 
 def cells_to_test(configuration: int, trained: tuple[str, str], cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells whose pages a case is tested on."""
+    """Return the cells that contain the test pages of a case."""
     if configuration == 2:
         return [cell for cell in cells if cell[1] not in trained]
     if configuration == 4:
@@ -100,7 +99,7 @@ def _called_first(
     for site, group in rows[0].items():
         first = np.asarray(counts[group].sum(axis=0), dtype=float)
         is_known = (first + second) > 0
-        terms = np.maximum(is_known.sum(axis=1, keepdims=True), 1)  # cleaning may have left no word at all
+        terms = np.maximum(is_known.sum(axis=1, keepdims=True), 1)  # cleaning may have removed all words
         log_first, log_second = (
             np.log((sums + 1) / (sums.sum(axis=1, keepdims=True) + terms)) for sums in (first, second)
         )
@@ -126,7 +125,7 @@ def averages(cases: Cases) -> dict[str, Any]:
 
 
 def _means(rows: Sequence[Mapping[str, Any] | None]) -> dict[str, float] | None:
-    """Average F and accuracy, and add up the cases; rows without a case do not count."""
+    """Average F and accuracy, and add up the cases. Rows without a case are ignored."""
     scored = [row for row in rows if row is not None]
     if not scored:
         return None

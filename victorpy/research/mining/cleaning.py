@@ -1,7 +1,7 @@
-"""Clean the pages of every site with every method, and count the words and values that are left.
+"""Clean the pages of every site with every method, and count the remaining words and values.
 
 A method for sites first sees a random sample of the site's pages without labels, as in the SST paper with 500 pages
-(section 4.2). The text that is left is turned into counts at once, so that only one site's documents are in memory.
+(section 4.2). The remaining text is immediately converted to counts, so that only one site's documents are in memory.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from victorpy.research.site_runs import cut_key, label_site, map_in_jobs
 from victorpy.sites.grouping import SITE_KEY, draw_sample
 
 NONE = "none"
-"""Name of the method that does not clean. It keeps all text."""
+"""Name of the baseline without cleaning, which keeps all text."""
 
-Matrix = Any  # a sparse matrix of scipy with a row per page and a column per term
+Matrix = Any  # a scipy sparse matrix with a row per page and a column per term
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class MinedPage:
     url: str
     values: tuple[str, ...]
     """Words in lower case, separated by one space. Values without a word are left out."""
-    packed: bytes  # the HTML, compressed: a site may have pages in several verticals, and is cleaned as a whole
+    packed: bytes  # the compressed HTML, kept because a site is cleaned as a whole, with all its verticals
 
 
 def parse_methods(names: str, allow_code: bool = False) -> list[Method]:
-    """Read ``sst,sst(t=0.3)``. No cleaning always comes first, since all other methods are compared with it."""
+    """Parse a list such as ``sst,sst(t=0.3)``. The baseline without cleaning always comes first."""
     methods = [
         Method("everything" if name == NONE else name, tuple(parameters), label=name, allow_code=allow_code)
         for name, parameters in [(NONE, []), *split_names(names)]
@@ -125,7 +125,7 @@ class Bags:
 
 
 def survival(before: Sequence[bool], after: Sequence[bool], words: int, kept: int) -> dict[str, int]:
-    """Count the surviving words and values of a page, given which values occur before and after cleaning.
+    """Count the surviving words and values of a page, given the values that occur before and after cleaning.
 
     `present` counts the values in the text before cleaning. Other values are in attributes, titles or pictures, or are
     worded differently.
@@ -142,9 +142,9 @@ def survival(before: Sequence[bool], after: Sequence[bool], words: int, kept: in
 
 
 def survival_scores(rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
-    """Add up the counts of pages, and return them with two shares. The share of an empty set is None.
+    """Return the total counts of pages, and the shares of surviving values and removed words. Shares may be None.
 
-    Neither share means much alone: keeping everything keeps all values, dropping everything removes all noise.
+    Both shares must be read together: keeping everything keeps all values, and dropping everything removes all noise.
     """
     total = {name: sum(row[name] for row in rows) for name in survival([], [], 0, 0)}
     survived = total["survived"] / total["present"] if total["present"] else None
@@ -234,7 +234,7 @@ def clean_all(
 
 
 def clean_site(pages: list[MinedPage], methods: tuple[Method, ...], sample: int, seed: int) -> CleanedPages:
-    """Clean one site's pages with every method. The first method is no cleaning; the others are compared with it.
+    """Clean one site's pages with every method. The first method is the baseline without cleaning.
 
     Pages that cannot be read are left out, with a warning. Methods that split pages in the same way share documents.
     """

@@ -1,14 +1,14 @@
 """Clustering: does k-means find the verticals? (Yi, Liu and Li 2003, section 4.2.1, figure 9 and table 2)
 
-Pages are tf-idf vectors of length 1. k is the number of verticals. k-means is run many times, each time from another
-random choice of starting pages. The F of a run is the mean over the verticals of the F of the cluster assigned to
-each, with the assignment that makes this mean the largest.
+Pages are tf-idf vectors of length 1. k is the number of verticals. k-means is run many times, each time from other
+random starting pages. Each cluster is assigned to a vertical so that the mean F over verticals is highest. This mean is
+the F of the run.
 
 Thousands of runs on tens of thousands of terms would take hours. So only the first step of a run, which assigns every
 page to the nearest starting page, uses whole vectors. Then k-means continues with vectors that are reduced to their
-largest singular directions. Reduction hardly moves the mean of many pages, but it moves single pages, so that a run
-that starts from reduced pages ends differently (docs/notes/mining.md has the numbers). With 0 dimensions, vectors are
-not reduced.
+largest singular directions. Reduction hardly changes the mean of many pages. But it changes single pages, so starting
+from reduced pages would give other results (docs/notes/mining.md has the numbers). With 0 dimensions, vectors are not
+reduced.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Points = Any  # a matrix with a row per page: sparse, or dense after reduction
 Numbers = npt.NDArray[np.int64]
 
 BINS = 10
-_TOGETHER = 25  # runs whose first step is computed with one product
+_TOGETHER = 25  # number of runs whose first step is computed with one product
 _THRESHOLDS = {"from_70": 0.7, "from_80": 0.8, "from_90": 0.9}
 
 
@@ -43,7 +43,7 @@ def tfidf(counts: Matrix) -> Points:
 
 
 def reduced(points: Points, dimensions: int) -> Points:
-    """Keep the largest singular directions (latent semantic analysis), always the same for the same pages."""
+    """Keep the largest singular directions (latent semantic analysis). The result is deterministic."""
     from sklearn.decomposition import TruncatedSVD
 
     if not dimensions or dimensions >= min(points.shape):
@@ -64,13 +64,13 @@ def cluster(
 def _run_all(
     points: Points, smaller: Points, classes: Numbers, clusters: int, seed: int, runs: list[int]
 ) -> list[float]:
-    """Do some of the runs on one core, so that sums are always computed in the same order."""
+    """Do some of the runs with a single thread, so that sums are always computed in the same order."""
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
     scores = []
     with threadpool_limits(limits=1), warnings.catch_warnings():
-        # scikit-learn warns if there are fewer distinct pages than clusters; all empty pages are equal
+        # scikit-learn warns about fewer distinct pages than clusters
         warnings.simplefilter("ignore")
         for start in range(0, len(runs), _TOGETHER):
             for centres in _first_centres(points, smaller, clusters, seed, runs[start : start + _TOGETHER]):
@@ -87,7 +87,7 @@ def starting_pages(pages: int, clusters: int, seed: int, run: int) -> Numbers:
 def _first_centres(
     points: Points, smaller: Points, clusters: int, seed: int, runs: Sequence[int]
 ) -> Iterator[npt.NDArray[np.float64]]:
-    """Yield the centres after the first step of each run, in which every page goes to the nearest starting page."""
+    """Yield the centres after the first step of each run, which assigns every page to the nearest starting page."""
     starts = [starting_pages(points.shape[0], clusters, seed, run) for run in runs]
     chosen = points[np.concatenate(starts)]
     likeness = np.asarray(points @ chosen.T.toarray())
@@ -98,7 +98,7 @@ def _first_centres(
         centres = []
         for number, page in enumerate(starting):
             members = np.flatnonzero(nearest == number)
-            # A starting page with the same content as an earlier one has no members and is the centre itself.
+            # If a starting page has the same content as an earlier one, it has no members, so it is the centre.
             centre = smaller[members if len(members) else [page]].mean(axis=0)
             centres.append(np.asarray(centre).reshape(1, -1))
         yield np.vstack(centres)
@@ -120,7 +120,7 @@ def f_of_clusters(classes: Sequence[int] | Numbers, clusters: Sequence[int] | Nu
 
 
 def statistics(runs: Sequence[float]) -> dict[str, Any]:
-    """Return table 2 and figure 9: the mean F, its deviation, shares of bad and good runs, and ten bins of runs."""
+    """Return the data of table 2 and figure 9: mean F, deviation, shares of bad and good runs, and ten bins of runs."""
     scores = np.asarray(runs, dtype=float)
     bins = np.minimum((scores * BINS + 1e-9).astype(int), BINS - 1)
     return {

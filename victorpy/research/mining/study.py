@@ -1,4 +1,4 @@
-"""The whole study: clean, cluster, classify, count what survives, and check the order of methods in the papers."""
+"""Run the whole study: clean, cluster, classify, count surviving values, and check the papers' order of methods."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LEAST = {"sample": 1, "limit": 0, "runs": 1, "dimensions": 0, "cluster_pages": 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How pages are mined."""
+    """Settings of a mining study."""
 
     sample: int = SAMPLE  # maximum number of pages per site that a method learns from
     limit: int = 0  # maximum number of pages per site and vertical; 0 for all
@@ -93,7 +93,7 @@ def mine(
         progress(f"clustered: {name}")
         cases[name] = classify(counts, verticals, sites)
         progress(f"classified: {name}")
-        # If the removed text alone separates verticals, mining has lost information.
+        # If the removed text alone separates the verticals, cleaning has removed information that helps mining.
         removed = method_pages.removed.matrix()
         results.append(
             {
@@ -123,7 +123,7 @@ def mine(
 
 
 def expected_pairs(methods: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of methods in which the papers found the second to be better.
+    """Return the pairs of methods of which the second is better according to the papers.
 
     >>> expected_pairs(["sst", "none", "crf", "pagelets"])
     [('none', 'pagelets'), ('none', 'sst'), ('pagelets', 'sst')]
@@ -144,7 +144,7 @@ def check_order(runs: Mapping[str, Sequence[float]], cases: Mapping[str, Cases])
 
 
 def measure_rises(runs: Mapping[str, Sequence[float]], cases: Mapping[str, Cases]) -> list[dict[str, Any]]:
-    """Return how much better every method is than no cleaning, for every measure."""
+    """Return the difference between every method and no cleaning, for every measure."""
     first, *others = runs
     rows = _differences(runs, cases, [(first, method) for method in others])
     return [{"method": row["better"]} | {name: row[name] for name in ("measure", *_DIFFERENCE)} for row in rows]
@@ -153,7 +153,7 @@ def measure_rises(runs: Mapping[str, Sequence[float]], cases: Mapping[str, Cases
 def _differences(
     runs: Mapping[str, Sequence[float]], cases: Mapping[str, Cases], pairs: Sequence[tuple[str, str]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the difference of each pair of methods for every measure, on the same runs or cases.
+    """Yield the difference between each pair of methods for every measure, on the same runs or cases.
 
     The interval of a difference resamples runs or cases, which share their pages, so it is valid for these sites only.
     """

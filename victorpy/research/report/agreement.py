@@ -9,14 +9,14 @@ from victorpy.research.report.base import Report, Scores, Section, interval, per
 _TASKS = {"labels": "five labels", "content": "content/noise", **{str(label): f"{label}/rest" for label in Label}}
 _MAIN_TASKS = ("labels", "content")
 _MOST_PAGES = 20
-_IN_LINE, _IN_TABLE = 70, 300  # characters of a block's text that are shown
+_IN_LINE, _IN_TABLE = 70, 300  # maximum characters of a block's text
 _MOST_PAIRS = 3  # a terminal shows the confusion tables of at most this many pairs; reports show all
 
 _UNDEFINED = "A dash means that kappa is not defined, because everybody put all blocks into one class."
 
 
 def report(scores: Scores, title: str, most: int | None) -> Report:
-    """Build the report with the first `most` disagreements, or all."""
+    """Build the report with the first `most` disagreements, or all of them."""
     sections = [_kappas(scores, "All annotators: Fleiss' kappa", None), _pairs(scores)]
     names = _pair_names(scores)
     sections += [_kappas(scores, f"{pair}: Cohen's kappa", number) for number, pair in enumerate(names)]
@@ -34,7 +34,7 @@ def report(scores: Scores, title: str, most: int | None) -> Report:
 
 
 def summary(scores: Scores, most: int | None) -> Report:
-    """Build the tables for a terminal: the main ones and the first disagreements."""
+    """Build the report for a terminal: the main tables and the first disagreements."""
     sections = [_kappas(scores, "All annotators: Fleiss' kappa", None), _pairs(scores)]
     pairs = len(_pair_names(scores))
     if pairs <= _MOST_PAIRS:
@@ -94,7 +94,7 @@ def _pairs(scores: Scores) -> Section:
 
 
 def _labels_given(scores: Scores) -> Section:
-    """Count how often each annotator gave each label, from the confusions of the first annotator with the others."""
+    """Count the labels of each annotator, from the confusion tables of the first annotator with the others."""
     first, *others = scores["annotators"]
     confusions = [pair["confusion"] for pair in scores["agreement"]["blocks"]["labels"]["pairs"][: len(others)]]
     counts = {first: [sum(row.values()) for row in confusions[0].values()]}

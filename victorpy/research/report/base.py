@@ -1,7 +1,7 @@
 """Reports for people: written for a terminal, as Markdown, and as one self-contained HTML page with plots.
 
 HTML pages are safe against the web pages that they show: all texts are escaped, and the Content-Security-Policy allows
-only the page's own style and script, by their digests, and pictures from data URLs.
+only the page's own style and script, by their digests, and images from data URLs.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Section:
     head: tuple[str, ...] = ()
     rows: Sequence[tuple[str, ...]] = ()
     note: str = ""  # how to read the table
-    verdict: str = ""  # what follows from the table
+    verdict: str = ""  # the conclusion from the table
     plots: tuple[Plot, ...] = ()
     look: str = ""
     """Class of the HTML table in page.css. Without a class, the first column is text and the others are numbers."""
-    links: Sequence[str] = ()  # for each row the address that its first cell links to in HTML, or an empty string
+    links: Sequence[str] = ()  # for each row, the link of its first cell in HTML, or an empty string
     in_markdown: bool = True
 
 
@@ -74,7 +74,7 @@ def interval(ends: Sequence[float] | None, show: Callable[[float], str] = percen
 
 
 def text(value: str) -> str:
-    """Escape text for HTML, and replace control characters by their code points."""
+    """Escape text for HTML, and replace control characters with their code points."""
     return html.escape(visible(value, keep_lines=True))
 
 
@@ -82,7 +82,7 @@ def text(value: str) -> str:
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], all_left: bool = False) -> str:
-    """Format a table for a terminal, with the first column left-aligned and the others right-aligned.
+    """Format a table for a terminal. The first column is left-aligned, all others are right-aligned.
 
     >>> print(aligned(["page", "F1"], [["a", "97.50"], ["tea", "5.00"]]))
     page     F1
@@ -155,7 +155,7 @@ def to_html(report: Report) -> str:
 
 
 def _html_table(section: Section) -> str:
-    """Build a table. In a narrow window its rows become lists, in which each cell shows the title of its column."""
+    """Build a table. In a narrow window, rows become lists in which each cell shows the title of its column."""
     heads = [text(cell) for cell in section.head]
     rows = []
     for row, link in zip(section.rows, section.links or [""] * len(section.rows), strict=True):
@@ -170,7 +170,7 @@ def _html_table(section: Section) -> str:
 
 
 def html_page(title: str, body: str, style: str = "", script: str = "") -> str:
-    """Build a whole HTML page. `title` is plain text, `body` is HTML."""
+    """Build a complete HTML page. `title` is plain text, and `body` is HTML."""
     css = read_asset("page.css") + style
     css_digest, script_digest = (
         "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode() for content in (css, script)
@@ -196,7 +196,7 @@ def html_page(title: str, body: str, style: str = "", script: str = "") -> str:
 
 @cache
 def read_asset(name: str) -> str:
-    """Read a style or a script from this directory."""
+    """Read a style sheet or script from this directory."""
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
@@ -204,7 +204,7 @@ def read_asset(name: str) -> str:
 
 
 def check_directory(directory: Path) -> None:
-    """Raise an error if no report can be written to a directory. Creates nothing."""
+    """Raise an error if a report cannot be written to a directory. The directory is not created."""
     existing = next(place for place in (directory, *directory.absolute().parents) if place.exists())
     if not existing.is_dir():
         raise DataError(f"{existing} is a file; a report needs a directory")
@@ -223,7 +223,7 @@ def write_json(path: Path, data: Any) -> None:
 
 
 def write_report(directory: Path, report: Report, scores: Any, others: str = "") -> str:
-    """Write scores.json, report.md and report.html, and return a message with all files, including `others`."""
+    """Write scores.json, report.md and report.html. Return a message that lists all files, including `others`."""
     directory.mkdir(parents=True, exist_ok=True)
     write_json(directory / "scores.json", scores)
     write_text(directory / "report.md", to_markdown(report))

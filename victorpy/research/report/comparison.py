@@ -10,7 +10,7 @@ from victorpy.errors import plural
 from victorpy.research.report import plots
 from victorpy.research.report.base import Report, Scores, Section, interval, percent
 
-_TRAINED, _UNKNOWN = "†", "?"  # marks after the name of a model that was trained on a data set, or may have been
+_TRAINED, _UNKNOWN = "†", "?"  # marks of a model that was, or may have been, trained on a data set
 _MARKS = {True: f" {_TRAINED}", None: f" {_UNKNOWN}", False: ""}
 _MEASURE_TITLES = {"words_f1": "Words F1", "value_recall": "Share of values kept"}
 _NEEDS = {
@@ -65,7 +65,7 @@ def report(scores: Scores) -> Report:
     for data in scores["sets"]:
         name, measure = _short(data), data["measure"]
         results = [row for row in scores["results"] if row["data"] == data["data"]]
-        results.sort(key=lambda row: -(row[measure] or 0.0))  # the best first
+        results.sort(key=lambda row: -(row[measure] or 0.0))  # best result first
         heading = f"{name}: {data['pages']:,} pages of {plural(data['sites'], 'site')}"
         table = _table(heading, _MAIN, results, _note(scores, data, results))
         sections.append(replace(table, plots=_plots(measure, results)))
@@ -114,7 +114,7 @@ def _lead(scores: Scores) -> tuple[str, str]:
 
 
 def _short(data: Scores) -> str:
-    """Return a data set's name; only the kind if its directory has the same name."""
+    """Return a data set's name, or only its kind if its directory has the same name."""
     kind, _, name = data["source"].partition(":")
     return str(kind if kind == name else data["source"])
 

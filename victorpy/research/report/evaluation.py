@@ -16,7 +16,7 @@ _MOST_PAGES = 20
 
 
 def report(scores: Scores, title: str, views: Mapping[str, str]) -> Report:
-    """Build the report. `views` has the file of a page's view by data set and page name."""
+    """Build the report. `views` contains the file of each page's view by data set and page name."""
     settings = scores["settings"]
     lead = f"{scores['pages_count']:,} pages, {scores['blocks_count']:,} blocks, "
     if settings["folds"]:
@@ -102,7 +102,7 @@ def _by_measure(
     note: str = "",
     plot: plots.Plot | None = None,
 ) -> Section:
-    """Build a table of all measures. A row is given by its first cells and its means."""
+    """Build a table of all measures. Each row is given as its first cells and its means."""
     cells = [(*first, *(percent(means.get(name)) for name in MEASURES)) for first, means in rows]
     return Section(title, (*columns, *MEASURES.values()), cells, note, plots=(plot,) if plot else ())
 
@@ -133,7 +133,7 @@ def _page_types(scores: Scores) -> Section:
 
 
 def _ablation(scores: Scores) -> Section:
-    """Build a table with a row per set of features, and its difference from all features on the same pages."""
+    """Build a table with a row per set of features, and its difference to using all features on the same pages."""
     variants = scores["ablation"]
     values = [(row["variant"], row["mean"]["words_f1"], row["interval"].get("words_f1")) for row in variants]
     caption = "Words F1 with fewer features, with 95 % intervals; the line is the score with all features"

@@ -1,4 +1,4 @@
-"""The report of mining: the papers' tables and figure, removed words and surviving values."""
+"""The report of a mining study: the papers' tables and figure, removed words and surviving values."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def report(scores: Scores, title: str) -> Report:
 
 
 def summary(scores: Scores) -> Report:
-    """Build the tables for a terminal: the main ones without verdicts."""
+    """Build the main tables for a terminal, without verdicts."""
     sections = (_overview(scores), _clustering(scores), _classification(scores))
     return Report(sections=tuple(replace(section, verdict="") for section in sections))
 

@@ -49,7 +49,7 @@ def can_draw() -> bool:
 
 
 def draw_svg(plot: Plot) -> str:
-    """Draw a plot as an SVG element, the same bytes in every run."""
+    """Draw a plot as an SVG element. The bytes are the same in every run."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -96,7 +96,7 @@ def confusion_matrix(confusion: Mapping[str, Mapping[str, int]]) -> Plot:
 
 
 def reliability(calibration: Sequence[Mapping[str, float]]) -> Plot:
-    """Plot the share of content among blocks of each predicted probability, beside the diagonal."""
+    """Plot the share of content among blocks of each predicted probability, with the diagonal."""
 
     def draw(axes: Any) -> None:
         axes.plot([0, 1], [0, 1], color=GREY, linewidth=1)
@@ -177,7 +177,7 @@ def points(
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:
-    """Move labels apart that are closer than a gap, as little as possible and without changing their order.
+    """Separate labels that are too close, moving them as little as possible and keeping their order.
 
     >>> spread([0.5, 0.9, 0.5], 0.1)
     [0.45, 0.9, 0.55]
@@ -216,7 +216,7 @@ def distribution(results: Sequence[Mapping[str, Any]]) -> Plot:
 
 
 def trade(results: Sequence[Mapping[str, Any]]) -> Plot:
-    """Plot words removed against values that survive: a large mark per method, small ones for its verticals."""
+    """Plot removed words against surviving values: a large mark per method, and small marks for its verticals."""
 
     def shares(cells: Iterable[Mapping[str, float | None]]) -> tuple[list[float | None], list[float | None]]:
         pairs = [(cell["removed_share"], cell["survived_share"]) for cell in cells]

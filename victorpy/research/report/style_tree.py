@@ -1,4 +1,4 @@
-"""Show a site's style tree: what the site repeats, and what is specific to single pages."""
+"""Show a site's style tree: which parts the site repeats, and which are specific to single pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from victorpy.research.report.base import html_page, text
 from victorpy.sites.importance import Judgement
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
-MOST_CHILDREN = 60  # maximum number of children shown below an element; further ones are only counted
+MOST_CHILDREN = 60  # maximum number of children shown below an element; the rest are only counted
 OPEN_LEVELS = 14  # number of levels that are open initially
 EXAMPLES = 8  # number of words shown for a leaf
 
@@ -36,7 +36,7 @@ class _Row(NamedTuple):
     mark: str  # noise, content or mixed
     pages: int
     facts: str
-    words: str = ""  # words that most pages have there, if there is nothing below
+    words: str = ""  # for a leaf, the words on most pages
     below: tuple[_Row, ...] = ()
     hidden: int = 0  # number of children that are not shown
 
@@ -81,7 +81,7 @@ def as_html(tree: StyleTree, judgement: Judgement, title: str, full: bool) -> st
 
 
 def _row(element: ElementNode, judgement: Judgement, full: bool) -> _Row:
-    """Return the line of an element with those below. The simplified tree (3.4) ends at maximal nodes of one mark."""
+    """Return an element's line with the lines below. The simplified tree (3.4) ends at maximal nodes of one mark."""
     judged = judgement.of(element)
     mark = "noise" if judged.noisy else "content" if judged.meaningful else "mixed"
     numbers = f"{judged.composite:.2f} · {judged.node:.2f} · {element.page_count} pages"
@@ -93,7 +93,7 @@ def _row(element: ElementNode, judgement: Judgement, full: bool) -> _Row:
         return row._replace(words=_words(first_leaf, judgement) if first_leaf is not None else "")
     children.sort(key=lambda child: -child.page_count)
     below = [_row(child, judgement, full) for child in children[:MOST_CHILDREN]]
-    if element.content is not None:  # some pages have text here instead of elements
+    if element.content is not None:  # on some pages, the element contains text only
         pages, mark = element.content.page_count, "noise" if judged.leaf <= judgement.t else "content"
         facts = f"{judged.leaf:.2f} · {pages} pages · {mark}"
         below.insert(0, _Row("#text", judged.leaf, mark, pages, facts, _words(element, judgement)))
@@ -105,7 +105,7 @@ def _name(element: ElementNode) -> str:
 
 
 def _words(leaf: ElementNode, judgement: Judgement) -> str:
-    """Return the words that most pages have at a leaf. In a leaf that is kept, deleted words are in brackets."""
+    """Return the words that most pages have at a leaf. In a kept leaf, deleted words are in brackets."""
     content, judged = leaf.content, judgement.of(leaf)
     assert content is not None
     words = [feature for feature in content.sums if " " not in feature]

@@ -1,4 +1,4 @@
-"""Views of pages: an HTML page that shows every block in its place, coloured by its label."""
+"""Views of pages: HTML pages that show every block in its position, coloured by label."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _BREAKING = re.compile(
 
 
 def render_view(title: str, pages: Mapping[str, CleanPage], gold: Sequence[Label] | None = None) -> str:
-    """Build a page that shows a page cleaned by one or two cleaners, compared with the gold labels if given.
+    """Build an HTML view of a page cleaned by one or two cleaners, compared with the gold labels if given.
 
-    `pages` has the titles of the columns and what they show. A block is marked if only one of two cleaners keeps it.
+    `pages` contains the column titles with the cleaned pages. A block is marked if only one of two cleaners keeps it.
     """
     document = next(iter(pages.values())).document
     paths = document.paths()
@@ -37,7 +37,7 @@ def render_view(title: str, pages: Mapping[str, CleanPage], gold: Sequence[Label
         for block in document.blocks:
             written = _block(block, page, paths[block.index], gold, other)
             if lines and not any(_BREAKING.match(tag) for tag in block.distance):
-                lines[-1] += (" " if block.spaced else "") + written  # on the same line of the page
+                lines[-1] += (" " if block.spaced else "") + written  # append to the same line of the page
             else:
                 lines.append(written)
         blocks = "".join(f'<div class="line">{line}</div>\n' for line in lines)
@@ -108,7 +108,7 @@ def _block(
 
 
 def _with_deletions(block_text: str, spans: Spans) -> str:
-    """Strike through the stretches of a block's text that are not kept."""
+    """Strike through the parts of a block's text that are not kept."""
     shown, offset = "", 0
     for start, stop in (*spans, (len(block_text), len(block_text))):
         deleted = block_text[offset:start]
@@ -122,7 +122,7 @@ def write_views(
 ) -> dict[str, str]:
     """Write views of the worst pages, and return the path of each, relative to the report, by data set and name.
 
-    `method` is the name of a method that is not trained, which has no folds and no features.
+    `method` is the name of a method that is scored without training, and so has no folds and features.
     """
     by_name = {(page.data, page.name): page for page in pages}
     worst = sorted(results, key=lambda result: result.scores["words_f1"])[:_MOST_PAGES]
