@@ -20,12 +20,14 @@ from dataclasses import replace
 
 from tqdm import tqdm
 
+from victorpy.base.digests import read_meta
 from victorpy.commands import Arguments
 from victorpy.commands._shared import add_allow_code, add_experiment, add_number
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import find_method
+from victorpy.model.store import find_model
 from victorpy.research import evaluate as experiments
 from victorpy.research.compare import count_training_pages, training_sets
 from victorpy.research.datasets import set_name
@@ -97,7 +99,7 @@ def _score_method(arguments: Arguments) -> tuple[experiments.Evaluation, list[La
     if cleaner.labeller.learns_from is LearnsFrom.LABELS:
         model = find_method(arguments.method, allow_code=arguments.allow_code).model_name
         seen = training_sets(model, [set_name(spec) for spec in arguments.data])
-        count = 0 if seen else count_training_pages(model, [page.document for page in pages])
+        count = 0 if seen else count_training_pages(read_meta(find_model(model)), [page.document for page in pages])
         if count:
             seen = [f"{count} of these {len(pages)} pages"]
         if seen:

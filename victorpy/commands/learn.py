@@ -45,11 +45,11 @@ from victorpy.model.train import Trained, check_packages, find_annotations, load
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_progress
 from victorpy.outputs.base import MAGIC
+from victorpy.research.compare import count_training_pages
 from victorpy.research.datasets import Warn, parse_data, set_name
 from victorpy.research.gold import is_gold_of, load_gold
 from victorpy.research.statistics import compare, summarise
 from victorpy.sites.grouping import SITE_KEY, site_of
-from victorpy.sites.style_tree import page_fingerprint
 
 TARGETS = (5, 20, 50, 100)
 """Numbers of pages that the advice recommends, in steps. Additional pages help less and less."""
@@ -191,8 +191,7 @@ def _adapt(
 
 def _note_seen(arguments: Arguments, model: Model, name: str, pages: Sequence[CleanPage]) -> None:
     """Say how many of the pages a model was trained on."""
-    known = set(str(model.meta.get("training", {}).get("fingerprints", "")).split())
-    seen = sum(page_fingerprint(page.document) in known for page in pages)
+    seen = count_training_pages(model.meta, [page.document for page in pages])
     if seen:
         arguments.note(f"{name} was trained on {seen:,} of these pages, so its score on them is too high")
 

@@ -300,10 +300,10 @@ def training_sets(model: str, sets: Sequence[str]) -> list[str]:
     return [data for data in sets if was_trained_on(model, meta, data)]
 
 
-def count_training_pages(model: str, pages: Iterable[Document]) -> int:
+def count_training_pages(meta: Mapping[str, Any], pages: Iterable[Document]) -> int:
     """Return how many of the pages, or copies of them, a model or a parent of it is known to have been trained on."""
     known: set[str] = set()
-    training = read_meta(find_model(model)).get("training")
+    training = meta.get("training")
     while isinstance(training, dict):
         known.update(str(training.get("fingerprints", "")).split())
         parent = None if training.get("chosen") in CONFIGS else training.get("parent")
