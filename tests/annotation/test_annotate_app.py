@@ -33,6 +33,7 @@ from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import GROUPS, Keys
 from victorpy.annotation.tui.layout import PageLayout
+from victorpy.annotation.tui.page_view import Others
 from victorpy.annotation.tui.screen import _Screen, _Surface, canvas_of
 from victorpy.annotation.tui.side_panes import FactsPane, join_panes
 from victorpy.annotation.tui.text import RIGHT_TO_LEFT, text_of, visible, wrap, wrap_after
@@ -324,7 +325,7 @@ def test_notices_about_saves_are_shown_and_kept(place):
 
 def test_state_of_saving_is_on_the_top_line(place):
     app = App(Keys(), CONFIG, None, read_only=False, retrain=False)
-    app.show_page(opened_at(place), "2/3 done")
+    app.show_page(opened_at(place), Others(2, 2))
     assert screen_of(app, 100)[0].startswith(" 2/3 done ")
     assert screen_of(app, 100)[0].endswith(" block 1 of 8 │ 0 decided 0 % │ saved ")
     app.key("h")
@@ -334,6 +335,7 @@ def test_state_of_saving_is_on_the_top_line(place):
     wait_until(lambda: "saved" in app.tick()[0])
     app.key("a")
     assert bottom(app) == "All 8 blocks are decided. Press > for the next page"
+    assert screen_of(app, 100)[0].startswith(" 3/3 done ")
     app.close()
     assert not is_locked(lock_of(place))
 
