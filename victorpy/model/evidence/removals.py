@@ -36,6 +36,7 @@ _COPY_NAME = re.compile(
 _COPY_HINTS = ("clone", "duplicate", "-only", "hid", "show-", "visible-", "-none")
 # Classes of texts for screen readers only.
 _SPOKEN_NAME = re.compile(r"(?<!not-)(?<![a-z])(?:sr-only|screen-?reader|visually-?hidden|a-offscreen)", re.IGNORECASE)
+_SPOKEN_HINTS = ("sr-only", "screen", "visually", "offscreen")
 _LONGEST_TWIN = 6  # words
 _COPY = re.compile(r"cop(?:y|ied)(?: \w+){0,3}!?", re.IGNORECASE)  # texts of copy buttons on listings
 # Match addresses that share, print or send the page, and names of the elements around such links.
@@ -105,7 +106,16 @@ def hidden_twins(kept: Flags, page: Columns) -> Flags:
     Of "mo." and "months", the text for screen readers stays, because it is part of a visible block.
     """
     twins = np.zeros(page.count, dtype=bool)
-    for number in np.flatnonzero(kept & page.hidden & (page.words <= _LONGEST_TWIN)).tolist():
+    short = np.flatnonzero(kept & page.hidden & (page.words <= _LONGEST_TWIN))
+    if not len(short):
+        return twins
+    block_of_piece, _, element_of_piece = page._pieces
+    before, after = np.searchsorted(block_of_piece, short) - 1, np.searchsorted(block_of_piece, short, side="right")
+    beside = np.take(element_of_piece, np.concatenate([before, after]), mode="clip")
+    around = {*beside.tolist(), *page._parent_or_self[beside].tolist()}
+    if not page.document.mentioning(around, "class", _SPOKEN_HINTS):
+        return twins
+    for number in short.tolist():
         near = [other for other in (number - 1, number + 1) if 0 <= other < page.count and kept[other]]
         for block in page.document.select(near):
             pieces = [*block.each_piece()]
