@@ -60,6 +60,7 @@ HOSTILE = {
     "no-text": "<p></p><div><br></div>",
     "only-text": "tea",
     "images": "<img alt=' a  b '><img alt><img hidden alt=x>y<pre><img alt='p  q'>\n r</pre>",
+    "label": "<p>It looks like tea.<b><i>Note: </i></b><i>Tea is hot.</i><p> Hot tea.<b>Note: </b>",
     "emoji": "👩‍🚀 👍🏽" * 100,
 }
 

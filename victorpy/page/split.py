@@ -144,7 +144,6 @@ def stand_apart(before: str, tags: Sequence[str], after: str, elements: Elements
     It does so between a price and the next one, and at a box of an inline style. It also does so between siblings
     with the same tag and class, unless they may be the halves of a word. `first` and `second` are the elements.
     """
-    before, after = before.strip(), after.strip()
     last, start = before[-1:], after[:1]
     if not (tags and last and (start.isalnum() or start in f"{_CURRENCIES}#@(") and last not in "-–(/'’"):
         return False
@@ -428,8 +427,9 @@ class Splitter:
                 parts = []
             gap = gap or breaks or follows_gap or (indent is None and text[0].isspace())
             if not gap and indent is None:
-                gap = divides(previous_text, tags, text)
-                gap = gap or stand_apart(previous_text, tags, text, self._elements, previous, element)
+                before, after = previous_text.strip(), text.strip()
+                gap = divides(before, tags, after)
+                gap = gap or stand_apart(before, tags, after, self._elements, previous, element)
             parts.append((text, element, tags, gap, indent))
             gap = indent is None and text[-1].isspace()
             previous_place, previous_text, previous = place, text, element
