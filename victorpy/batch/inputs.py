@@ -181,11 +181,12 @@ def _files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
 
 
 def is_output(directory: Path) -> bool:
-    """Whether a batch run has written a directory."""
+    """Whether a batch run has written a directory, also for a part of its inputs or on Spark."""
     for place in (directory, beside(directory)):
-        with suppress(OSError), open_regular(place / "manifest.jsonl") as manifest:
-            if re.match(rb'\{"format": \d+, "settings": ', manifest.readline(200)):
-                return True
+        for path in (*place.glob("*manifest.jsonl"), place / "_settings.json"):
+            with suppress(OSError), open_regular(path) as settings:
+                if re.match(rb'\{("format": \d+, )?"settings": ', settings.readline(200)):
+                    return True
     return False
 
 
