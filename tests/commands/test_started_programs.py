@@ -59,7 +59,7 @@ def test_pages_to_annotate(annotate, tmp_path):
     assert [decided_in(tmp_path / name) for name in ("tea.anno", "other.anno")] == [1, 2]
     annotate("--no-model", "tea.anno", keys="p")
     assert decided_in(tmp_path / "tea.anno") == 2
-    code, shown, _ = annotate("--no-model", "--read-only", ".", "--order", "decided")
+    code, shown, _ = annotate("--no-model", "--read-only", ".", "--order", "progress")
     assert (code, "tea" in shown, "block 1 of" in shown) == (0, True, False)
 
 
