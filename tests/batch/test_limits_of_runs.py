@@ -354,6 +354,29 @@ def test_files_of_inputs(tmp_path, monkeypatch):
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "is_run"),
+    [
+        ("run/manifest.jsonl", '{"format": 2, "settings": {}}', True),
+        ("run/split-1-of-2-manifest.jsonl", '{"format": 2, "settings": {}}', True),  # not merged yet
+        ("run.run/split-1-of-2-manifest.jsonl", '{"format": 2, "settings": {}}', True),
+        ("run/_settings.json", '{"settings": {}}', True),  # of a Spark run
+        ("run/manifest.jsonl", '{"html": "<p>Tea"}', False),
+        ("run/manifest.jsonl", "", False),
+        ("run/settings.json", '{"settings": {}}', False),
+    ],
+)
+def test_directories_of_runs_are_not_read_as_input(tmp_path, name, content, is_run):
+    for each in ("in/pages.jsonl", "in/run/part-0.jsonl", f"in/{name}"):
+        (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / each).write_text(content)
+    found = [str(file.place) for file in find_files([str(tmp_path / "in")])]
+    assert ("pages.jsonl" in found, "run/part-0.jsonl" in found) == (True, not is_run)
+    assert is_output(tmp_path / "in" / "run") is is_run
+    (file,) = find_files([str(tmp_path / "in" / "run" / "part-*")])  # named by the user
+    assert file.place == Path("part-0.jsonl")
+
+
 # Reading and retrying.
 
 

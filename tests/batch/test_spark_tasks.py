@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from support import replicapages
 from support.batchpages import page, response, url, write_warc
 
 from victorpy.base.plain import to_json
@@ -16,6 +17,7 @@ from victorpy.batch.local.pool import Here
 from victorpy.batch.plan import Dedup, Limits, Plan
 from victorpy.batch.sinks import table_schema
 from victorpy.batch.sources import ReadOptions
+from victorpy.dedup.base import Frame
 from victorpy.errors import DataError
 from victorpy.methods import Method
 
@@ -24,7 +26,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("fastwarc")
 pytest.importorskip("pyspark", reason="no PySpark: pip install -e '.[spark]'")
 
-from victorpy.spark import task  # noqa: E402
+from victorpy.spark import dedup, task  # noqa: E402
 from victorpy.spark.task import Form, Work  # noqa: E402
 
 PLAN = Plan(method=Method("everything"))
@@ -198,6 +200,103 @@ def test_records_are_grouped_by_site_and_cleaned_in_the_order_of_the_inputs(arch
     descriptions = [json.loads(row["description"]) for row in cleaned]
     assert [(Path(each["source"]).name[0], each["position"]) for each in descriptions] == [("x", 0), ("x", 2), ("y", 1)]
     assert work.pages.value == 3
+
+
+# Replicas.
+
+
+def test_signed_texts_are_sorted_by_rank_and_place():
+    detector = Dedup("pages").detector()
+    one, other = (detector.sign(" ".join(replicapages.story(number, 40))) for number in (1, 2))
+    rows = [
+        {"place": "7", "site": "a", "signed": [{"signature": one, "length": 10}, {"signature": b"", "length": 0}]},
+        {"place": "8", "site": "b", "signed": [{"signature": one, "length": 11}, {"signature": other, "length": 99}]},
+        {"place": "9", "site": "b", "signed": []},
+    ]
+    found = list(dedup._texts("first", batches(rows)))
+    assert found[0].schema == dedup.TEXTS
+    assert [(row["id"], row["place"], row["part"], row["site"], row["signature"]) for row in rows_of(found)] == [
+        ("000000 7 000000", "7", 0, "a", one),
+        ("000000 8 000000", "8", 0, "b", one),
+        ("000000 8 000001", "8", 1, "b", other),
+    ]
+    digests = [row["digest"] for row in rows_of(found)]
+    assert digests[0] == digests[1] != digests[2]
+    longest = [row["id"].split() for row in rows_of(dedup._texts("longest", batches(rows)))]
+    assert [place for _, place, _ in longest] == ["7", "8", "8"]
+    ranks = [int(rank) for rank, *_ in longest]
+    assert (ranks[0] - ranks[1], ranks[1] - ranks[2]) == (1, 88)
+
+
+def test_keys_and_confirmed_pairs_of_replicas():
+    detector = Dedup("pages").detector()
+    sentences = [f"Sentence {n} of the story about tea number {n * n} has word{n}." for n in range(40)]
+    texts = [" ".join(sentences), " ".join(sentences[:39]), " ".join(sentences[:6]), " ".join(reversed(sentences))]
+    signatures = [detector.sign(text) for text in texts]
+    rows = [{"id": str(n), "signature": signature, "frame": b""} for n, signature in enumerate(signatures)]
+    keys = list(dedup._keys(detector, Frame(), batches(rows)))
+    assert keys[0].schema == dedup.KEYS
+    by_text = [{row["key"] for row in rows_of(keys) if row["id"] == str(n)} for n in range(4)]
+    assert by_text[0] & by_text[1]
+
+    def confirmed(one, two, **more):
+        row = {
+            **{"id": f"t{one}", "site": "a", "signature": signatures[one], "frame": b"", "rank": 3, "is_equal": False},
+            **{"other_id": f"t{two}", "other_site": "a", "other_signature": signatures[two], "other_frame": b""},
+            **more,
+        }
+        found = list(dedup._confirm(detector, Frame(), batches([row])))
+        assert found[0].schema == dedup.CONFIRMED
+        return rows_of(found)
+
+    assert confirmed(1, 0) == [{"id": "t1", "other": "t0", "rank": 3, "is_equal": False}]
+    assert confirmed(2, 0) == []
+    assert confirmed(2, 0, is_equal=True) == [{"id": "t2", "other": "t0", "rank": 3, "is_equal": True}]
+    assert confirmed(1, 0, other_site="b")
+
+
+def test_replicas_are_resolved_in_order_and_written_in_pieces(tmp_path, monkeypatch):
+    """Text 2 repeats 1, so 3 is compared with 1 if it equals 2; 4 keeps its text, because 2 is a replica."""
+    rows = [("2", "1", False), ("3", "2", True), ("4", "2", False), ("5", "4", False), ("6", "1", False)]
+    written = []
+
+    class Frames:
+        """The frames and the session of one result."""
+
+        @property
+        def sparkSession(self):  # noqa: N802  (the names in Spark)
+            return self
+
+        write = read = property(lambda self: self)
+
+        def orderBy(self, *names):  # noqa: N802
+            assert names == ("id", "rank")
+            return self
+
+        def toLocalIterator(self):  # noqa: N802
+            return iter([dict(zip(("id", "other", "is_equal"), row, strict=True)) for row in rows])
+
+        def createDataFrame(self, piece, schema):  # noqa: N802
+            written.append(list(piece))
+            return self
+
+        def mode(self, name):
+            written[-1].append(name)
+            return self
+
+        def schema(self, schema):
+            return self
+
+        def parquet(self, path):
+            assert path == "repeats"
+
+    monkeypatch.setattr(dedup, "PIECE", 2)
+    dedup._resolve(Frames(), "repeats")
+    assert written == [
+        ["overwrite"],
+        [("2", "1"), ("3", "1"), "append"],
+        [("5", "4"), ("6", "1"), "append"],
+    ]
 
 
 # The child.
