@@ -67,6 +67,7 @@ from victorpy.batch.record import (
 )
 from victorpy.batch.sinks import Sink, as_line, make_sink, sink_name
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
+from victorpy.batch.sources.expanding import ExpandedGzip
 from victorpy.batch.store import merge_splits, other_settings, read_head, split_label, summarise
 from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.methods import Method
@@ -967,3 +968,15 @@ def test_only_plain_lines_have_offsets(tmp_path):
     for name, offsets in (("x.jsonl", [0, 19, 38]), ("x.jsonl.gz", [0, 0, 0])):
         records = read_file(InputFile(tmp_path / name, Path(name), name), ReadOptions())
         assert [record.offset for record in records] == offsets
+
+
+def test_moving_back_in_a_gzip_file_expands_one_member_again():
+    members = [bytes([65 + number]) * 1_000 for number in range(4)]
+    stream = ExpandedGzip(io.BytesIO(b"".join(gzip.compress(member, mtime=0) for member in members)), 0)
+    assert b"".join(iter(stream.read, b"")) == b"".join(members)
+    for offset, more in ((3_000, 1_000), (3_500, 1_000), (2_999, 2_000), (0, 4_000)):
+        before = stream.work
+        stream.seek(offset)
+        assert b"".join(iter(stream.read, b"")) == b"".join(members)[offset:]
+        assert stream.work - before == more
+    assert [stream.member_at(offset) > 0 for offset in (0, 1_000, 1_001, 3_000)] == [False, True, False, True]
