@@ -31,8 +31,8 @@ from victorpy.batch.inputs import (
     survey,
     unread_record,
 )
+from victorpy.batch.local import parts, signals, stretches
 from victorpy.batch.local import pool as pool_module
-from victorpy.batch.local import stretches
 from victorpy.batch.local.by_site import bucket_of
 from victorpy.batch.local.flow import Flow
 from victorpy.batch.local.logs import (
@@ -614,6 +614,15 @@ def test_segments_are_in_order_whatever_the_order_of_work(tmp_path, jobs, choose
     assert pool.most == jobs
 
 
+def test_workers_run_at_most_256_stretches_ahead_and_16_more_per_worker(tmp_path):
+    """The first worker does not end its stretch as long as the second one has work."""
+    done, progress = [], Progress(io.StringIO(), quiet=True)
+    groups = (Group(number, (), 16) for number in range(2))
+    flow = Flow(Pool(2, max), groups, tmp_path, ".log", progress, function=stretch_function([300, 300], done))
+    assert len(list(flow.segments())) == 600
+    assert done.index((0, 0)) == 256 + 16 * 2 + 1
+
+
 def test_work_begins_with_a_stretch_and_leaves_out_unwanted_ones(tmp_path):
     done, lengths = [], [2, 3, 1]
     groups, progress = (Group(n, (), 16) for n in range(3)), Progress(io.StringIO(), quiet=True)
@@ -864,6 +873,27 @@ def test_parts_that_are_missing_are_not_merged(tmp_path):
     ]
 
 
+def test_signals_are_handled_between_the_stretches_of_a_folder(tmp_path, monkeypatch):
+    """All pages are cleaned before replicas are found. After that, the main process writes without waiting."""
+    (tmp_path / "x.jsonl").write_text("".join(f'{{"html": "<p>Tea {n}"}}\n' for n in range(48)))
+    plan = Plan((str(tmp_path / "x.jsonl"),), tmp_path / "out", method=Method("everything"), dedup=Dedup("fingerprint"))
+    written, write_piece = [], parts.write_piece
+
+    def interrupted(*arguments):
+        written.append(1)
+        monkeypatch.setattr(signals._State, "received", signal.SIGTERM)
+        return write_piece(*arguments)
+
+    monkeypatch.setattr(parts, "write_piece", interrupted)
+    with pytest.raises(signals.Stopped):
+        run_plan(plan, io.StringIO(), guarded=False)
+    assert len(written) == 1
+    monkeypatch.setattr(parts, "write_piece", write_piece)
+    stream = io.StringIO()
+    assert run_plan(plan, stream, guarded=False)["kept"] == 48
+    assert "resuming after 48 pages" in stream.getvalue()
+
+
 def test_progress_and_times_of_a_stream(tmp_path, monkeypatch):
     read = []
     advance = Progress.advance
@@ -980,3 +1010,23 @@ def test_moving_back_in_a_gzip_file_expands_one_member_again():
         assert b"".join(iter(stream.read, b"")) == b"".join(members)[offset:]
         assert stream.work - before == more
     assert [stream.member_at(offset) > 0 for offset in (0, 1_000, 1_001, 3_000)] == [False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "module", "package", "extra"),
+    [
+        (".warc.gz", "fastwarc.warc", "FastWARC", "batch"),
+        (".jsonl.zst", "zstandard", "zstandard", "batch"),
+        (".parquet", "pyarrow", "pyarrow", "parquet"),
+    ],
+)
+def test_packages_that_are_missing_are_named(tmp_path, monkeypatch, suffix, module, package, extra):
+    path = tmp_path / f"x{suffix}"
+    path.write_bytes(b"x")
+    monkeypatch.setitem(sys.modules, module, None)
+    words = rf"x{suffix} needs {package}: pip install .*\[{extra}\]"
+    with pytest.raises(VictorError, match=words):
+        list(SOURCES.get(suffix).read(path, ReadOptions(), 0, 0))
+    if suffix != ".warc.gz":
+        with pytest.raises(VictorError, match=words):
+            make_sink(Plan(output=path, to=suffix[1:])).join(path, [])
