@@ -376,9 +376,8 @@ def test_warning_about_contradicting_labels_leaves_out_weighted_pages(capsys):
 
 def test_first_of_several_copies_is_kept():
     notes = []
-    rows = [learn.Loaded(labelled(texts), None, "files", name) for name, texts in (
-        ("a", {"tea": P}), ("b", {"tea": P}), ("c", {"cup": P}), ("d", {"cup": O}), ("e", {"cup": P}), ("f", {"pot": P}),
-    )]  # fmt: skip
+    texts = (("tea", P), ("tea", P), ("cup", P), ("cup", O), ("cup", P), ("pot", P))
+    rows = [learn.Loaded(labelled(dict([text])), None, "x", name) for name, text in zip("abcdef", texts, strict=True)]
     assert [row.name for row in learn._without_copies(rows, notes.append)] == ["a", "c", "f"]
     assert [row.name for row in learn._without_copies(rows[:2], notes.append)] == ["a"]
     assert [row.name for row in learn._without_copies(rows[4:], notes.append)] == ["e", "f"]
