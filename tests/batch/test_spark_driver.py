@@ -251,6 +251,20 @@ def test_finished_shards_are_counted_and_missing_ones_are_written(inputs, monkey
     assert [each["pages"] for each in json.loads(store.files["_runs.json"])] == [6, 2]
 
 
+@pytest.mark.parametrize("done", [0, 1, 3])
+def test_sites_and_replicas_are_found_unless_all_shards_are_written(inputs, monkeypatch, done):
+    settings = {"by_site": True, "method": Method("sst"), "buckets": 3, "dedup": Dedup("fingerprint")}
+    store, calls = Files(), []
+    run = run_of(inputs, store, calls.append, shard_files=2, **settings)
+    monkeypatch.setattr(run, "_group_by_site", lambda name: name == "shard-00001")
+    monkeypatch.setattr(run, "_decide", lambda dedup: calls.append(dedup.method))
+    monkeypatch.setattr(run, "_write_shard", lambda name: False)
+    for name in run.shards[:done]:
+        store.write(f"_done/{name}.json", json.dumps({"input files": run._digest(name)}))
+    run.write_shards()
+    assert calls == ([] if done == 3 else ["shard-00001: 1 files sorted by site", "fingerprint"])
+
+
 @pytest.mark.parametrize("files", [1, 3])
 def test_shards_are_written_at_the_same_time_if_one_would_not_use_all_cores(inputs, files):
     run = run_of(inputs, Files(), shard_files=files)
@@ -312,7 +326,8 @@ def run_plan(monkeypatch):
 
         monkeypatch.setattr(driver, "_Store", lambda session, output: store)
         monkeypatch.setattr(driver._Run, "write_shards", write_shards)
-        return driver.run_plan(Context(), Plan(inputs, "out", "jsonl"), messages.append, force)
+        options = {"force": True} if force else {}
+        return driver.run_plan(Context(), Plan(inputs, "out", "jsonl"), messages.append, **options)
 
     return run
 
@@ -325,6 +340,8 @@ def test_a_complete_run_is_named(inputs, run_plan):
     summary = run_plan(inputs, store, messages)
     assert (summary["pages"], summary["pages-now"], messages) == (3, 0, ["out: the run is already complete"])
     store.files["old"] = ""
+    run_plan(inputs, store, [], pages=3)
+    assert "old" in store.files
     run_plan(inputs, store, [], pages=3, force=True)
     assert "old" not in store.files
     store = Files({"somebody's": ""})

@@ -183,10 +183,11 @@ def _files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
 def is_output(directory: Path) -> bool:
     """Whether a batch run has written a directory, also for a part of its inputs or on Spark."""
     for place in (directory, beside(directory)):
-        for path in (*place.glob("*manifest.jsonl"), place / "_settings.json"):
-            with suppress(OSError), open_regular(path) as settings:
-                if re.match(rb'\{("format": \d+, )?"settings": ', settings.readline(200)):
-                    return True
+        with suppress(OSError):  # there is no run, or the name is too long
+            for path in sorted(place.glob("*manifest.jsonl")) or [place / "_settings.json"]:
+                with open_regular(path) as settings:
+                    if re.match(rb'\{("format": \d+, )?"settings": ', settings.readline(200)):
+                        return True
     return False
 
 
