@@ -13,9 +13,9 @@ from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
 from victorpy.document import Label
 from victorpy.errors import ConfigError, ModelError, VictorError
+from victorpy.methods import load_method
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import load_model, save_model
-from victorpy.methods import load_method
 from victorpy.model.train import describe_training, load_pages, train
 
 ROOT = Path(__file__).parents[2]

@@ -128,6 +128,6 @@ def test_kinds_are_a_weighted_geometric_mean(share):
 def test_trees_learn_probabilities():
     pytest.importorskip(CATBOOST)
     matrix, likely = np.array([CONTENT, ~CONTENT], dtype=np.float32), np.where(CONTENT, 0.9, 0.2)
-    settings = {"learner": CATBOOST, "loss_function": "CrossEntropy", "iterations": 60, "depth": 1, "learning_rate": 0.5}
+    settings = {"learner": CATBOOST, "loss_function": "CrossEntropy", "iterations": 60, "learning_rate": 0.5}
     found = grow(matrix, likely, np.ones(80), settings).log_odds(matrix)
     assert found == pytest.approx(np.log(likely / (1 - likely)), abs=0.3)
