@@ -267,6 +267,42 @@ def test_arrays_of_the_wrong_size_are_refused(saved, tmp_path):
         load_categories(copy)
 
 
+FORGERIES = {
+    "of another type": lambda array: array.astype(np.int64 if array.dtype.kind == "f" else np.float64),
+    "too high": lambda array: np.full_like(array, np.inf if array.dtype.kind == "f" else 200_000_000),
+    "too low": lambda array: np.full_like(array, -np.inf if array.dtype.kind == "f" else -1),
+    "not a number": lambda array: np.full(array.shape, np.nan),
+    "with another dimension": lambda array: array[None],
+}
+
+
+@pytest.mark.parametrize("change", FORGERIES.values(), ids=FORGERIES)
+def test_each_forged_array_is_refused(saved, tmp_path, change):
+    model, directory = saved
+    copy = shutil.copytree(directory, tmp_path / "copy")
+    replace_arrays(copy, **model.arrays)
+    load_categories(copy)
+    for name, array in model.arrays.items():
+        replace_arrays(copy, **(model.arrays | {name: change(array)}))
+        with pytest.raises(ModelError, match="damaged"):
+            load_categories(copy)
+
+
+@pytest.mark.parametrize(("name", "limit"), [("labels", "categories"), ("columns", "terms")])
+def test_numbers_of_categories_and_terms_exist(bags, tmp_path, name, limit):
+    model = train_categories(*bags, Settings(k=3))
+    save_categories(model, tmp_path / "model")
+    for last, is_valid in ((len(getattr(model, limit)) - 1, True), (len(getattr(model, limit)), False)):
+        array = model.arrays[name].copy()
+        array[-1] = last
+        replace_arrays(tmp_path / "model", **(model.arrays | {name: array}))
+        if is_valid:
+            load_categories(tmp_path / "model")
+        else:
+            with pytest.raises(ModelError, match=f"{name} are not all numbers from 0 to {last - 1}"):
+                load_categories(tmp_path / "model")
+
+
 def test_model_of_another_kind_is_refused():
     with pytest.raises(ModelError, match="another kind of model"):
         load_categories(Path(__file__).parents[2] / "victorpy" / "data" / "models" / "default")

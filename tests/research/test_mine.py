@@ -85,7 +85,7 @@ def pages(data):
 
 @pytest.fixture(scope="module")
 def scores(pages):
-    methods = parse_methods("none,unique-text,drop-everything")
+    methods = parse_methods("none,unique-text,drop-everything", allow_code=False)
     return mine(pages, methods, Settings(runs=30, dimensions=10))
 
 
@@ -460,7 +460,7 @@ def test_command_writes_a_report(data, tmp_path):
 
 @pytest.mark.slow
 def test_two_jobs_give_the_same_results(pages):
-    methods = parse_methods("unique-text")
+    methods = parse_methods("unique-text", allow_code=False)
     one, two = (mine(pages, methods, Settings(runs=4, dimensions=5, jobs=jobs)) for jobs in (1, 2))
     for result in (*one["results"], *two["results"]):
         del result["cost"]
@@ -468,15 +468,15 @@ def test_two_jobs_give_the_same_results(pages):
 
 
 def test_fewer_pages_can_be_clustered(pages):
-    scores = mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=10))
+    scores = mine(pages, parse_methods("none", allow_code=False), Settings(runs=3, cluster_pages=10))
     assert "10 randomly sampled pages are clustered" in mining.report(scores, "Mining").lead[1]
     with pytest.raises(DataError, match="1 pages do not make 2 clusters; raise `cluster_pages`"):
-        mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=1))
+        mine(pages, parse_methods("none", allow_code=False), Settings(runs=3, cluster_pages=1))
 
 
 def test_pair_without_a_common_site_has_a_dash(tmp_path):
     pages = read_pages([f"swde:{build(tmp_path, ('book', 'job'), 3)}"], 0, warn=pytest.fail)
-    text = to_markdown(mining.report(mine(pages, parse_methods("none"), Settings(runs=2)), "Mining"))
+    text = to_markdown(mining.report(mine(pages, parse_methods("none", allow_code=False), Settings(runs=2)), "Mining"))
     assert "| book – job | – | – |" in text
     assert "A dash means that no site has pages of both" in text
 
