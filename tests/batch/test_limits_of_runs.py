@@ -1,5 +1,6 @@
 """Exact limits and defaults of runs, and the order of work, in this process."""
 
+import errno
 import gzip
 import io
 import json
@@ -8,7 +9,7 @@ import signal
 import sys
 import time
 from itertools import count
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -52,6 +53,7 @@ from victorpy.batch.local.pool import Here, Task, Workers, set_deadline
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.run import failed_path, run_plan, run_settings, stretch_size
 from victorpy.batch.local.stretches import Job, is_in_part, run_stretch, start_worker
+from victorpy.batch.names import Names
 from victorpy.batch.outcome import Counts, Outcome, Tally, clean_record, failure, row, stored_outcome
 from victorpy.batch.plan import Dedup, Filters, Limits, Plan
 from victorpy.batch.record import (
@@ -68,7 +70,7 @@ from victorpy.batch.record import (
 from victorpy.batch.sinks import Sink, as_line, make_sink, sink_name
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
 from victorpy.batch.sources.expanding import ExpandedGzip
-from victorpy.batch.store import merge_splits, other_settings, read_head, split_label, summarise
+from victorpy.batch.store import Store, merge_splits, other_settings, read_head, split_label, summarise
 from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.methods import Method
 
@@ -833,6 +835,96 @@ def test_manifests_without_settings(tmp_path, content):
     if content is not None:
         path.write_text(content)
     assert read_head(path) == {}
+
+
+def test_directories_that_are_refused(tmp_path):
+    for name, content in (("old", '{"format": 1, "settings": {}}\n'), ("new", '{"format": 2, "settings": {}}\n')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.jsonl").write_text(content)
+    with pytest.raises(OutputError, match="old: an older version has written this output; choose another directory"):
+        Store(tmp_path / "old", {})
+    store = Store(tmp_path / "new", {})
+    with pytest.raises(OutputError, match="new: another run is writing there; wait for it to finish"):
+        Store(tmp_path / "new", {})
+    store.close()
+    Store(tmp_path / "new", {}).close()
+    (tmp_path / "part-0000000.jsonl").touch()
+    store = Store(tmp_path, {})
+    with pytest.raises(OutputError, match=r"part-0000000\.jsonl: this file exists, but there is no manifest; choose"):
+        store.begin({})
+    store.close()
+    store = Store(tmp_path, {}, "split-1-of-2-", shared=True)
+    store.begin({})
+    store.close()
+
+
+def test_parts_of_changed_inputs_are_not_merged(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"html": "<p>Tea"}\n' * 40)
+    for number in (1, 2):
+        plan = Plan(
+            (str(tmp_path / "x.jsonl"),), tmp_path / "out", "jsonl", method=Method("everything"), part=(number, 2)
+        )
+        run_plan(plan, io.StringIO(), guarded=False)
+        (tmp_path / "x.jsonl").write_text('{"html": "<p>Cup"}\n' * 41)
+    with pytest.raises(OutputError, match="the input files have changed between the parts; clean all of them again"):
+        merge_splits(tmp_path / "out")
+
+
+def test_a_full_disk_stops_the_run_which_can_be_resumed(tmp_path, monkeypatch):
+    (tmp_path / "x.jsonl").write_text('{"html": "<p>Tea"}\n' * 40)
+    out = tmp_path / "out"
+    plan = Plan((str(tmp_path / "x.jsonl"),), out, "jsonl", method=Method("everything"), shard_records=16)
+    commit = Store.commit
+
+    def fail(store, path, *rest):
+        if store.parts:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        commit(store, path, *rest)
+
+    monkeypatch.setattr(Store, "commit", fail)
+    with pytest.raises(OutputError) as raised:
+        run_plan(plan, io.StringIO(), guarded=False)
+    assert str(raised.value) == (
+        f"{out}/part-0000001.jsonl: No space left on device; 16 pages are written to {out}, and 16 finished pages "
+        f"kept in {out}/.segments; solve the problem and run the same command to resume"
+    )
+    monkeypatch.setattr(Store, "commit", commit)
+    stream = io.StringIO()
+    summary = run_plan(plan, stream, guarded=False)
+    assert (summary["pages"], summary["pages-now"], len(summary["runs"])) == (40, 8, 2)
+    assert f"clean: {out}: resuming after 32 pages\n" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("place", "words"), [("x.jsonl", "this is a file; give a dir"), ("x.jsonl/out", "cannot be written: Not")]
+)
+def test_output_that_cannot_be_a_directory(tmp_path, place, words):
+    (tmp_path / "x.jsonl").write_text('{"html": "<p>Tea"}\n')
+    plan = Plan((str(tmp_path / "x.jsonl"),), tmp_path / place, "jsonl", method=Method("everything"))
+    with pytest.raises(OutputError, match=words):
+        run_plan(plan, io.StringIO(), guarded=False)
+
+
+def test_a_log_that_cannot_be_written_does_not_stop_the_run(tmp_path):
+    class Full(io.StringIO):
+        def flush(self):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    stream = io.StringIO()
+    progress = Progress(stream, 3, quiet=True, log=tmp_path / "log")
+    progress._log = Full()
+    progress.log("start")
+    progress.log("end")
+    words = f"{tmp_path / 'log'}: cannot be written: No space left on device; the run continues without this log"
+    assert stream.getvalue() == f"clean: {words}\n"
+
+
+def test_numbers_in_names_skip_names_in_use():
+    names, page = Names(), PurePosixPath("a/page.txt")
+    for name in ("a/page.txt", "a/PAGE-2.txt", "a/page-3.txt"):
+        names.take(PurePosixPath(name))
+    assert [str(names.unique(page)) for _ in range(2)] == ["a/page-4.txt", "a/page-5.txt"]
+    assert str(names.unique(PurePosixPath("b/page.txt"))) == "b/page.txt"
 
 
 def test_lists_of_failures_of_retries(tmp_path):

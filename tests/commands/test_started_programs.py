@@ -182,6 +182,22 @@ def test_session_is_stopped_if_the_run_fails(spark_clean):
     assert (ended.returncode, ended.stderr, log) == (2, "spark-clean: no tea\n", ["ERROR", "stopped"])
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--to", "folder"], "must be one of parquet, jsonl, jsonl.gz"),
+        (["--method", "sst"], "add --by-site"),
+        (["--method", "site"], "--method site learns from sites; add --by-site"),
+        (["--model", "site"], "--model site learns from sites; add --by-site"),
+        (["--model", "nowhere"], "nowhere"),
+        (["--by-site", "--method", "default"], "does not learn from sites"),
+    ],
+)
+def test_command_refuses_wrong_options_before_it_starts_spark(spark_clean, arguments, words):
+    ended, log, *calls = spark_clean(*arguments)
+    assert (ended.returncode, words in ended.stderr, log, calls) == (2, True, [], []), ended.stderr
+
+
 # Runs that are stopped.
 
 
