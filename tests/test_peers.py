@@ -144,7 +144,7 @@ def test_seconds_and_errors_of_programs_in_node(standins):
 def test_programs_that_cannot_be_used(standins):
     with pytest.raises(ConfigError, match="does not support the language 'Klingon'; choose from English, German"):
         load_peer("justext", ["language=Klingon"])
-    with pytest.raises(ConfigError, match="jusText is another program, which labels no blocks; use victor compare"):
+    with pytest.raises(ConfigError, match="justext is another program, which labels no blocks; use victor compare"):
         load_as_is("justext", allow_code=False)
     (standins / "modules" / "trafilatura.py").write_text("raise ImportError('no tea')")
     with pytest.raises(VictorError, match="trafilatura is installed but cannot be used: no tea"):
