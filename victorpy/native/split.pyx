@@ -8,7 +8,8 @@ a call returns, and nothing is recursive. Objects of Python are made only when s
 
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
-from libc.string cimport strlen, strncasecmp, strncmp
+from libc.stdint cimport int64_t
+from libc.string cimport memset, strlen, strncasecmp, strncmp
 from libcpp.algorithm cimport lower_bound, sort, unique
 from libcpp.pair cimport pair
 from libcpp.string cimport string
@@ -17,6 +18,7 @@ from libcpp.vector cimport vector
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport _Element, elementFactory, import_lxml__etree
 
+import numpy as np
 from lxml import etree
 
 from victorpy.document import Block, Elements, Piece
@@ -746,29 +748,31 @@ cdef class Page:
 
     def mentioning(self, elements, str attribute, words):
         """Return the elements whose attribute contains one of the words, whatever the case of its letters."""
-        cdef vector[string] wanted = [word.encode() for word in words]
-        cdef int element, name, count = <int>self.element_tag.size()
-        cdef size_t i, k, last
-        cdef Attribute attribute_value
+        cdef const int64_t[::1] numbers = np.asarray(elements, dtype=np.int64)
+        cdef int name, count = <int>self.element_tag.size()
+        cdef int64_t element
+        cdef size_t i, last
+        cdef vector[char] is_seen
+        cdef vector[string] wanted
+        cdef bint[256] begins_word
         cdef string lower
         cdef list found = []
         if attribute not in self.attribute_names:
             return found
         name = self.attribute_names.index(attribute)
-        for element in elements:
+        read_words(words, wanted, begins_word)
+        is_seen.resize(count)
+        for element in numbers:
             if not 0 <= element < count:
                 raise IndexError(f"the page has no element {element}")
+            if is_seen[element]:
+                continue
+            is_seen[element] = True
             last = self.first_attribute[element + 1] if element + 1 < count else self.attributes_.size()
             for i in range(self.first_attribute[element], last):
-                attribute_value = self.attributes_[i]
-                if attribute_value.name != name:
-                    continue
-                lower.assign(self.values, attribute_value.start, attribute_value.length)
-                for k in range(lower.size()):
-                    if b"A" <= lower[k] <= b"Z":
-                        lower[k] |= 32
-                for k in range(wanted.size()):
-                    if lower.find(wanted[k]) < lower.size():
+                if self.attributes_[i].name == name:
+                    lower.assign(self.values, self.attributes_[i].start, self.attributes_[i].length)
+                    if mentions(lower, wanted, begins_word):
                         found.append(element)
                         break
         return found
@@ -862,7 +866,7 @@ def elements_mentioning(_Element root not None, attributes, words):
 
     Twin of `Page.marked` in description/metadata/page.py, which gives the words in lower case.
     """
-    cdef vector[string] names = [name.encode() for name in attributes], wanted = [word.encode() for word in words]
+    cdef vector[string] names = [name.encode() for name in attributes], wanted
     cdef bint[256] begins_word
     cdef tree.xmlNode *node = root._c_node
     cdef tree.xmlNode *value
@@ -870,8 +874,7 @@ def elements_mentioning(_Element root not None, attributes, words):
     cdef string lower
     cdef list found = []
     cdef bint is_found
-    for number in range(256):
-        begins_word[number] = any(ord(word[0]) == number for word in words)
+    read_words(words, wanted, begins_word)
     while node != NULL:
         is_found = False
         attribute = node.properties if node.type == tree.XML_ELEMENT_NODE else NULL
@@ -894,6 +897,17 @@ def elements_mentioning(_Element root not None, attributes, words):
             node = node.parent
         node = node.next if node != root._c_node else NULL
     return found
+
+
+cdef int read_words(words, vector[string] &wanted, bint *begins_word) except -1:
+    """Copy words, and mark the bytes that they begin with."""
+    cdef string copied
+    memset(begins_word, 0, 256 * sizeof(bint))
+    for word in words:
+        copied = word.encode()
+        begins_word[<unsigned char>copied[0]] = True
+        wanted.push_back(copied)
+    return 0
 
 
 cdef bint is_one_of(const char *name, vector[string] &names) noexcept:
