@@ -8,7 +8,7 @@ a call returns, and nothing is recursive. Objects of Python are made only when s
 
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset, strlen, strncasecmp, strncmp
 from libcpp.algorithm cimport lower_bound, sort, unique
 from libcpp.pair cimport pair
@@ -31,6 +31,9 @@ cdef extern from "Python.h":
     void *PyUnicode_DATA(object text)
     ctypedef struct PyTypeObject:
         object (*tp_alloc)(type kind, Py_ssize_t size)
+
+cdef enum:
+    MOST_WORDS = 64  # that are searched for together
 
 cdef enum:
     PRE = 1
@@ -753,14 +756,12 @@ cdef class Page:
         cdef int64_t element
         cdef size_t i, last
         cdef vector[char] is_seen
-        cdef vector[string] wanted
-        cdef bint[256] begins_word
-        cdef string lower
+        cdef Words wanted
         cdef list found = []
         if attribute not in self.attribute_names:
             return found
         name = self.attribute_names.index(attribute)
-        read_words(words, wanted, begins_word)
+        read_words(words, &wanted)
         is_seen.resize(count)
         for element in numbers:
             if not 0 <= element < count:
@@ -770,11 +771,11 @@ cdef class Page:
             is_seen[element] = True
             last = self.first_attribute[element + 1] if element + 1 < count else self.attributes_.size()
             for i in range(self.first_attribute[element], last):
-                if self.attributes_[i].name == name:
-                    lower.assign(self.values, self.attributes_[i].start, self.attributes_[i].length)
-                    if mentions(lower, wanted, begins_word):
-                        found.append(element)
-                        break
+                if self.attributes_[i].name == name and mentions(
+                    self.values.data() + self.attributes_[i].start, self.attributes_[i].length, &wanted
+                ):
+                    found.append(element)
+                    break
         return found
 
     def elements_by(self, str attribute):
@@ -866,27 +867,27 @@ def elements_mentioning(_Element root not None, attributes, words):
 
     Twin of `Page.marked` in description/metadata/page.py, which gives the words in lower case.
     """
-    cdef vector[string] names = [name.encode() for name in attributes], wanted
-    cdef bint[256] begins_word
+    cdef vector[string] names = [name.encode() for name in attributes]
+    cdef Words wanted
     cdef tree.xmlNode *node = root._c_node
     cdef tree.xmlNode *value
     cdef tree.xmlAttr *attribute
-    cdef string lower
+    cdef string joined
     cdef list found = []
     cdef bint is_found
-    read_words(words, wanted, begins_word)
+    read_words(words, &wanted)
     while node != NULL:
         is_found = False
         attribute = node.properties if node.type == tree.XML_ELEMENT_NODE else NULL
         while attribute != NULL and not is_found:
             if attribute.ns == NULL and is_one_of(<const char *>attribute.name, names):
-                lower.clear()
+                joined.clear()
                 value = attribute.children
                 while value != NULL:
                     if value.content != NULL:
-                        lower.append(<const char *>value.content)
+                        joined.append(<const char *>value.content)
                     value = value.next
-                is_found = mentions(lower, wanted, begins_word)
+                is_found = mentions(joined.data(), joined.size(), &wanted)
             attribute = attribute.next
         if is_found:
             found.append(elementFactory(root._doc, node))
@@ -899,14 +900,24 @@ def elements_mentioning(_Element root not None, attributes, words):
     return found
 
 
-cdef int read_words(words, vector[string] &wanted, bint *begins_word) except -1:
-    """Copy words, and mark the bytes that they begin with."""
-    cdef string copied
-    memset(begins_word, 0, 256 * sizeof(bint))
-    for word in words:
-        copied = word.encode()
-        begins_word[<unsigned char>copied[0]] = True
-        wanted.push_back(copied)
+cdef struct Words:
+    string[MOST_WORDS] texts
+    uint64_t[256] first, second  # for each byte, the words that have it there, as bits
+
+
+cdef int read_words(words, Words *wanted) except -1:
+    """Copy words of two or more characters."""
+    cdef int number
+    cdef const unsigned char *text
+    memset(wanted.first, 0, sizeof(wanted.first))
+    memset(wanted.second, 0, sizeof(wanted.second))
+    for number, word in enumerate(words):
+        if number >= MOST_WORDS or len(word) < 2:
+            raise ValueError("too many words, or too short a word")
+        wanted.texts[number] = word.encode()
+        text = <const unsigned char *>wanted.texts[number].data()
+        wanted.first[text[0]] |= 1ULL << number
+        wanted.second[text[1]] |= 1ULL << number
     return 0
 
 
@@ -918,17 +929,30 @@ cdef bint is_one_of(const char *name, vector[string] &names) noexcept:
     return False
 
 
-cdef bint mentions(string &text, vector[string] &words, const bint *begins_word) noexcept:
-    """Whether a text contains one of the words, which are in lower case. Changes the text to lower case."""
-    cdef size_t at, number
-    for at in range(text.size()):
-        if b"A" <= text[at] <= b"Z":
-            text[at] |= 32
-    for at in range(text.size()):
-        if begins_word[<unsigned char>text[at]]:
-            for number in range(words.size()):
-                if text.compare(at, words[number].size(), words[number]) == 0:
+cdef inline unsigned char in_lower_case(unsigned char code) noexcept nogil:
+    return code | 32 if b"A" <= code <= b"Z" else code
+
+
+cdef bint mentions(const char *text, size_t size, Words *words) noexcept:
+    """Whether a text contains one of the words, which are in lower case, whatever the case of its letters."""
+    cdef const unsigned char *codes = <const unsigned char *>text
+    cdef unsigned char here, following = in_lower_case(codes[0]) if size else 0
+    cdef uint64_t candidates
+    cdef size_t at, i, length
+    cdef int number
+    for at in range(1, size):
+        here, following = following, in_lower_case(codes[at])
+        candidates = words.first[here] & words.second[following]
+        number = 0
+        while candidates:
+            if candidates & 1:
+                i, length = 2, words.texts[number].size()
+                while i < length and at - 1 + i < size and in_lower_case(codes[at - 1 + i]) == <unsigned char>words.texts[number][i]:
+                    i += 1
+                if i == length:
                     return True
+            candidates >>= 1
+            number += 1
     return False
 
 

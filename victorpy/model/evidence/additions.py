@@ -67,7 +67,9 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
     likely = content[numbers]
     is_found = (likely >= least) & is_text[np.minimum(numbers + 1, len(kept) - 1)]
     is_kept = kept[numbers] | is_found
-    may_add = (likely >= least / 2) & ~is_kept
+    # Kept text or a kept heading must follow.
+    last_kept = len(kept) - 1 - int(kept[::-1].argmax())
+    may_add = (likely >= least / 2) & ~is_kept & (numbers < last_kept)
     if not may_add.any() or not is_kept.any():
         return numbers[is_found].tolist()
     level = np.array([page.within(tag) for tag in _LEVELS])[:, numbers].argmax(axis=0)
