@@ -141,6 +141,14 @@ def test_selection_of_a_container_and_of_the_one_around_it(session):
     assert session.cursor == 7
 
 
+def test_selection_grows_by_one_container_at_a_time():
+    inner = "<div><p>c</p><ul><li>d<li>e</ul><p>f</p></div>"
+    session = session_of(f"<p>a</p><section><p>b</p>{inner}<p>g</p></section><p>h</p>")
+    session.move(3)
+    found = [session.select(Scope.CONTAINER) for _ in range(5)]
+    assert [(each.size, selected(each)[-1]) for each in found] == [(1, 4), (2, 5), (3, 6), (4, 7), (4, 7)]
+
+
 def test_selection_of_the_same_path_or_text(session):
     session.move(1)
     assert selected(session.select(Scope.PATH)) == [0, 1, 2]

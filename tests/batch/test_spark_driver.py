@@ -1,11 +1,13 @@
 """The driver of Spark runs without Spark: shards, stored cuts, resumed runs, times and messages."""
 
 import json
+import threading
 import time
 import zipfile
 from pathlib import Path
 
 import pytest
+from support.commands import wait_until
 
 from victorpy.batch.inputs import InputFile, survey
 from victorpy.batch.plan import Dedup, Limits, Plan
@@ -269,13 +271,13 @@ def test_sites_and_replicas_are_found_unless_all_shards_are_written(inputs, monk
 def test_shards_are_written_at_the_same_time_if_one_would_not_use_all_cores(inputs, files):
     run = run_of(inputs, Files(), shard_files=files)
     run.spark.defaultParallelism = 3
-    busy, most = [0], [0]
+    together, busy, most = threading.Barrier(3 // files), [], [0]
 
     def write(name):
-        busy[0] += 1
-        most[0] = max(most[0], busy[0])
-        time.sleep(0.02)
-        busy[0] -= 1
+        busy.append(name)
+        most[0] = max(most[0], len(busy))
+        together.wait(60)
+        busy.remove(name)
         return name != "b"
 
     assert list(run._in_parallel(write, ["a", "b", "c"])) == ["a", "c"]
@@ -300,7 +302,7 @@ def test_progress_is_printed_while_tasks_run(inputs, monkeypatch):
     run.spark.statusTracker = Tracker
     run.pages.value = 1_234
     with run._telling():
-        time.sleep(0.05)
+        wait_until(lambda: messages)
     words = "1,234 pages are cleaned; 2,000 of 6,000 tasks of this step are done, 4 are running"
     assert set(messages) == {words}
     Tracker.getActiveStageIds = lambda self: []

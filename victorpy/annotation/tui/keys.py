@@ -178,6 +178,6 @@ def _show_key(key: str) -> str:
 
 def _split_key(key: str) -> tuple[list[str], str]:
     """Split urwid's name of a key into modifiers and the key itself, such as ``page up``."""
-    words = key.split(" ") if len(key) > 1 else [key]
+    words = key.split(" ")
     modifiers = list(takewhile(_MODIFIERS.__contains__, words))
     return modifiers, " ".join(words[len(modifiers) :])
