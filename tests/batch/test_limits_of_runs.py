@@ -32,7 +32,7 @@ from victorpy.batch.inputs import (
     survey,
     unread_record,
 )
-from victorpy.batch.local import parts, signals, stretches
+from victorpy.batch.local import parts, run, signals, stretches
 from victorpy.batch.local import pool as pool_module
 from victorpy.batch.local.by_site import bucket_of
 from victorpy.batch.local.flow import Flow
@@ -805,6 +805,37 @@ def test_parts_have_whole_groups_of_files_if_there_are_enough(tmp_path, monkeypa
     assert sorted(found[0] + found[1]) == sorted(f"Tea {file} {n}" for file in range(files) for n in range(17))
     whole = [{text.split()[1] for text in texts} for texts in found]
     assert (not whole[0] & whole[1]) is (files == 8)
+
+
+def test_stretches_of_a_single_file_take_turns(tmp_path):
+    (tmp_path / "x.jsonl").write_text("".join(f'{{"html": "<p>Tea {n}"}}\n' for n in range(50)))
+    found = []
+    for part in (1, 2, 3):
+        plan = Plan(
+            (str(tmp_path / "x.jsonl"),), tmp_path / "out", "jsonl", method=Method("everything"), part=(part, 3)
+        )
+        run_plan(plan, io.StringIO(), guarded=False)
+        lines = b"".join(path.read_bytes() for path in sorted((tmp_path / "out").glob(f"split-{part}-*part-*")))
+        found.append([json.loads(line)["position"] for line in lines.splitlines()])
+    assert found == [[*range(16), 48, 49], [*range(16, 32)], [*range(32, 48)]]
+
+
+def test_pages_are_cleaned_in_workers_unless_it_is_asked_otherwise(tmp_path, monkeypatch):
+    started = []
+
+    def workers(start, limits, at_once):
+        started.append((limits.jobs, at_once))
+        return Here(start)
+
+    monkeypatch.setattr(run, "Workers", workers)
+    monkeypatch.setattr(run, "start_server", lambda **loaded: started.append(loaded["metadata"]))
+    (tmp_path / "x.jsonl").write_text('{"html": "<p>Tea"}\n')
+    plan = Plan((str(tmp_path / "x.jsonl"),), tmp_path / "out", "jsonl", method=Method("everything"), limits=Limits(2))
+    run_plan(plan, io.StringIO(), guarded=False)
+    assert started == []
+    monkeypatch.setattr(stretches, "set_deadline", lambda seconds: None)
+    run_plan(plan, io.StringIO(), force=True)
+    assert started == [True, (2, 1)]
 
 
 # Settings of runs.

@@ -30,7 +30,6 @@ from victorpy.outputs import Output, find_output
 INDEX = "_index"
 GZIP_LEVEL = 4
 """Compression level. Level 6 takes twice as long for files that are only 5 % smaller."""
-ZSTD_LEVEL = 3
 BATCH_ROWS, BATCH_CHARACTERS = 500, 4_000_000
 """Maximum number of table rows that exist as Python objects at the same time, and of their characters."""
 GROUP_ROWS, GROUP_BYTES = 10_000, 200_000_000
@@ -235,8 +234,7 @@ class JsonLines(Sink):
                     import zstandard
                 except ImportError as error:
                     raise missing("zstandard", "batch", f"the file {path}") from error
-                compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL) if mode == "wb" else None
-                with zstandard.open(file, mode, compressor) as stream:
+                with zstandard.open(file, mode) as stream:
                     yield stream
             else:
                 yield file
