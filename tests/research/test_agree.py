@@ -49,9 +49,9 @@ def page_of_counts(counts):
     return page_of(*zip(*by_block, strict=True))
 
 
-def compared(*pages):
+def compared(*pages, seed=1):
     names = [f"annotator {number}" for number in range(len(pages[0].labels))]
-    return compare_annotators(names, pages)
+    return compare_annotators(names, pages, seed)
 
 
 def agreement_of(*pages, grouping="labels"):
@@ -192,7 +192,9 @@ def test_blocks_that_somebody_did_not_label_are_left_out():
 
 def test_numbers_are_the_same_in_every_run():
     pages = [page_of([H, P, O], [H, O, O]), page_of([P, P, O], [H, P, O])]
-    assert compare_annotators(["one", "two"], pages) == compare_annotators(["one", "two"], pages)
+    scores = compare_annotators(["one", "two"], pages)
+    assert scores == compare_annotators(["one", "two"], pages, seed=1)
+    assert scores["resampling"]["seed"] == 1
 
 
 def test_one_annotator_is_not_enough(tea):
@@ -226,6 +228,14 @@ def test_interval_of_equal_pages_is_their_kappa():
     # Half of the resamples of two pages lack one page; one of the pages alone has no kappa.
     fleiss = agreement_of(page_of([P, P], [P, P]), page_of([H, P], [H, P]))["fleiss"]
     assert (fleiss["kappa"], fleiss["interval"]) == (1, None)
+
+
+def test_seed_decides_the_interval():
+    pages = random_pages(5, pages=8, blocks=20)
+    one, same, other = (compared(*pages, seed=seed)["agreement"]["labels"]["fleiss"] for seed in (1, 1, 2))
+    assert one == same
+    assert one["interval"] != other["interval"]
+    assert one["kappa"] == other["kappa"]
 
 
 # Files
@@ -324,13 +334,13 @@ def test_labels_given_only_by_a_model_do_not_count(tea, tmp_path):
     annotators = read_annotators(tea)
     assert annotators.pages[0].labels == ((H, P, O, O), (H, None, None, P))
     assert annotators.unconfirmed == (0, 2)
-    ended = agree(*tea, "-o", tmp_path)
+    ended = agree(*tea, "--json", tmp_path / "a.json")
     assert ended.returncode == 0
     assert "2 blocks that all of them labelled" in ended.stdout
     left_out = "Labels given only by a model are not counted: 2 of bob."
     assert left_out in ended.stdout
     assert "tea:2" not in ended.stdout
-    scores = json.loads((tmp_path / "scores.json").read_text())
+    scores = json.loads((tmp_path / "a.json").read_text())
     assert (scores["unconfirmed"], scores["with_models"]) == ({"alice": 0, "bob": 2}, False)
     for with_models, labels in ((False, (H, None, None, P)), (True, (H, O, O, P))):  # also when the page is cut again
         recut = read_annotators(tea, load_config("default"), with_models=with_models)
@@ -411,10 +421,10 @@ def test_printed_summary(tea):
 
 @pytest.mark.parametrize(("asked", "shown"), [("0", 0), ("1", 1), ("2", 2), ("all", 2), ("99", 2)])
 def test_number_of_disagreements_shown(tea, tmp_path, asked, shown):
-    ended = agree(*tea, "--disagreements", asked, "-o", tmp_path / "report")
+    ended = agree(*tea, "--disagreements", asked, "--json", tmp_path / "a.json", "-o", tmp_path / "report")
     assert len(re.findall(r"^tea:\d", ended.stdout, re.MULTILINE)) == shown
     assert len(re.findall(r"^\| tea \|", (tmp_path / "report" / "report.md").read_text(), re.MULTILINE)) == shown
-    assert len(json.loads((tmp_path / "report" / "scores.json").read_text())["disagreements"]) == 2
+    assert len(json.loads((tmp_path / "a.json").read_text())["disagreements"]) == 2
 
 
 def test_ten_disagreements_are_shown_by_default(tmp_path):
@@ -444,12 +454,12 @@ def test_files_of_folders_belong_together_by_name(folders):
 
 def test_unmatched_or_unreadable_page_is_left_out(folders, tmp_path):
     write(tmp_path / "bob" / "sub" / "page-1.anno", *rows_of("hp"))
-    ended = agree(*folders, "-o", tmp_path)
+    ended = agree(*folders, "--json", tmp_path / "a.json")
     assert ended.returncode == 1
     assert "page-1.anno: not the same page as" in ended.stderr
     assert "give a folder" not in ended.stderr
     assert "3 annotators, 1 page, 4 blocks" in ended.stdout
-    scores = json.loads((tmp_path / "scores.json").read_text())
+    scores = json.loads((tmp_path / "a.json").read_text())
     assert [page["name"] for page in scores["pages"]] == ["sub/page-0"]
     assert (len(scores["refused"]), len(scores["unpaired"])) == (1, 1)
     write(tmp_path / "bob" / "sub" / "page-1.anno", *rows_of("hpoo"))
@@ -460,9 +470,11 @@ def test_unmatched_or_unreadable_page_is_left_out(folders, tmp_path):
 
 
 def test_json_has_every_number(folders, tmp_path):
-    assert agree(*folders, "-o", tmp_path / "new").returncode == 0
-    scores = json.loads((tmp_path / "new" / "scores.json").read_text())
-    assert (scores["annotators"], scores["resamples"]) == (["alice", "bob", "carol"], 2000)
+    target = tmp_path / "new" / "a.json"
+    assert agree(*folders, "--json", target, "--seed", "3").returncode == 0
+    scores = json.loads(target.read_text())
+    assert scores["annotators"] == ["alice", "bob", "carol"]
+    assert scores["resampling"] == {"resamples": 2000, "seed": 3}
     assert set(scores["agreement"]) == {"labels", "content", *LABELS}
     for grouping in scores["agreement"].values():
         assert set(grouping["fleiss"]) == {"kappa", "interval", "observed", "expected"}
@@ -517,6 +529,8 @@ def test_wrong_usage(tmp_path, tea, folders):
     assert "unknown label" in refused(tea[0], write(tmp_path / "x.anno", ("nonsense", "Tea")))
     assert "nosuch" in refused(*tea, "--config", "nosuch")
     assert "is a file; a report needs a directory" in refused(*tea, "-o", tea[0])
+    assert "is a directory; name a file" in refused(*tea, "--json", empty)
+    assert "--seed" in refused(*tea, "--seed", "-1")
 
 
 def test_nothing_to_compare(tmp_path, folders):
@@ -549,7 +563,7 @@ def test_example_of_the_documentation(tmp_path):
 @pytest.mark.parametrize(("count", "resamples"), [(1, 0), (2, RESAMPLES)])
 def test_intervals_need_two_pages(count, resamples):
     pages = [page_of([P, P], [P, P])] * count
-    assert compare_annotators(["one", "two"], pages)["resamples"] == resamples
+    assert compare_annotators(["one", "two"], pages)["resampling"] == {"resamples": resamples, "seed": 1}
 
 
 # Of eight pages, each resample leaves out those with noise with a chance of (1 - share)**8: 10 % and 2 %.

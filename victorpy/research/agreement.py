@@ -186,28 +186,32 @@ def _read_page(
 # Kappa
 
 
-def compare_annotators(annotators: Sequence[str], pages: Sequence[SharedPage]) -> dict[str, Any]:
+def compare_annotators(annotators: Sequence[str], pages: Sequence[SharedPage], seed: int = 1) -> dict[str, Any]:
     """Return the content of scores.json: the agreement on blocks that all annotators labelled."""
     if len(annotators) < 2:
         raise DataError("agreement needs at least two annotators")
     tables = np.array([_tables(page) for page in pages])
     if not tables.any():
         raise DataError("there is no block that all annotators have labelled")
-    agreement = _measure(tables)
+    agreement = _measure(tables, seed)
     for grouping in agreement.values():
         for pair, names in zip(grouping["pairs"], combinations(annotators, 2), strict=True):
             pair["annotators"] = list(names)
     page_scores, disagreements = [], []
     for page, page_tables in zip(pages, tables, strict=True):
         differing = [(number, text, labels) for number, text, labels in page.by_block() if len(set(labels)) > 1]
-        count, measured = int(page_tables[0].sum()), _measure(page_tables[None])
+        count, measured = int(page_tables[0].sum()), _measure(page_tables[None], seed)
+        kappas: dict[str, Any] = {}
+        for name in ("labels", "content"):
+            cohen = [{key: pair[key] for key in pair if key != "confusion"} for pair in measured[name]["pairs"]]
+            kappas[name] = {"fleiss": measured[name]["fleiss"], "cohen": cohen}
         page_scores.append(
             {
                 "name": page.name,
                 "blocks": count,
                 "left_out": len(page.texts) - count,
                 "disagreements": len(differing),
-                **{task: {name: measured[task]["fleiss"][name] for name in _NUMBERS} for task in ("labels", "content")},
+                **kappas,
             }
         )
         disagreements += [
@@ -225,7 +229,7 @@ def compare_annotators(annotators: Sequence[str], pages: Sequence[SharedPage]) -
         "pages_count": len(pages),
         "blocks_count": sum(page["blocks"] for page in page_scores),
         "blocks_left_out": sum(page["left_out"] for page in page_scores),
-        "resamples": RESAMPLES if len(pages) > 1 else 0,
+        "resampling": {"resamples": RESAMPLES if len(pages) > 1 else 0, "seed": seed},
         "agreement": agreement,
         "pages": page_scores,
         "disagreements": disagreements,
@@ -243,7 +247,7 @@ def _tables(page: SharedPage) -> Floats:
     return tables
 
 
-def _measure(tables: Floats) -> dict[str, dict[str, Any]]:
+def _measure(tables: Floats, seed: int) -> dict[str, dict[str, Any]]:
     """Measure the agreement on every grouping, from the tables of every page (axes: page, pair, label, label).
 
     `observed` is the share of labels that agree. `expected` is the share that would agree if annotators chose labels at
@@ -251,7 +255,7 @@ def _measure(tables: Floats) -> dict[str, dict[str, Any]]:
     """
     pages = len(tables)
     total = tables.sum(axis=0)
-    random = np.random.default_rng(1)
+    random = np.random.default_rng(seed)
     resampled = []  # each resample adds as many tables as there are pages
     for _ in range(RESAMPLES // _CHUNK if pages > 1 else 0):
         times_sampled = random.multinomial(pages, np.full(pages, 1 / pages), size=_CHUNK).astype(float)

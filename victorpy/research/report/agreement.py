@@ -101,15 +101,16 @@ def _confusions(scores: Scores) -> list[Section]:
 
 
 def _pages(scores: Scores) -> Section:
-    pages = sorted(scores["pages"], key=lambda page: -page["disagreements"])
+    observed = [(page["labels"]["fleiss"]["observed"], page) for page in scores["pages"]]
+    observed.sort(key=lambda row: 1.0 if row[0] is None else row[0])
     rows = []
-    for page in pages[:_MOST_PAGES]:
+    for _, page in observed[:_MOST_PAGES]:
         cells = [page["name"], f"{page['blocks']:,}", f"{page['disagreements']:,}"]
         for task in _MAIN_TASKS:
-            cells += [percent(page[task]["observed"]), score(page[task]["kappa"])]
+            cells += [percent(page[task]["fleiss"]["observed"]), score(page[task]["fleiss"]["kappa"])]
         rows.append(tuple(cells))
     head = ("page", "blocks", "disagreements", "observed, %", "kappa", "content/noise observed, %", "kappa")
-    which = f"The {_MOST_PAGES} with most disagreements." if len(pages) > _MOST_PAGES else "Most disagreements first."
+    which = f"The {_MOST_PAGES} with the least agreement." if len(rows) < len(observed) else "Least agreement first."
     return Section("Pages", head, rows, f"{which} Fleiss' kappa.")
 
 
