@@ -526,14 +526,16 @@ def test_survival_counts_words_and_values_of_each_page():
     method.add(["green tea", "pot", "cup"], "green tea in a pot".split(), "green tea".split())
     method.add(["pot"], ["pot"], [])
     method.add([], [], [])
+    method.add(["green tea"], "green hot tea".split(), "green tea".split())  # it was not there before
     assert [tuple(row.values()) for row in method.survival] == [
         (1, 0, 3, 2, 1, 5, 2),
         (1, 1, 1, 1, 0, 1, 0),
         (1, 0, 0, 0, 0, 0, 0),
+        (1, 0, 1, 0, 0, 3, 2),
     ]
     total = survival_scores(method.survival)
-    assert (total["survived_share"], total["removed_share"]) == (1 / 3, 1 - 2 / 6)
-    assert list(total.values())[:7] == [3, 1, 4, 3, 1, 6, 2]
+    assert (total["survived_share"], total["removed_share"]) == (1 / 3, 1 - 4 / 9)
+    assert list(total.values())[:7] == [4, 1, 5, 3, 1, 9, 4]
     assert survival_scores([])["survived_share"] is survival_scores([])["removed_share"] is None
 
 
