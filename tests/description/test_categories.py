@@ -288,6 +288,32 @@ def test_each_forged_array_is_refused(saved, tmp_path, change):
             load_categories(copy)
 
 
+CHANGES = {
+    "no categories": {"categories": []},
+    "equal categories": {"categories": ["tea", "tea", "bikes"]},
+    "a number as category": {"categories": ["tea", "bikes", 3]},
+    "a number as method": {"method": 3},
+    "training as text": {"training": "tea"},
+    "unknown setting": {"settings": {"tea": 1}},
+}
+
+
+@pytest.mark.parametrize("changed", CHANGES.values(), ids=CHANGES)
+def test_forged_description_of_a_model_is_refused(bags, tmp_path, changed):
+    save_categories(train_categories(*bags), tmp_path / "model")
+    meta = json.loads((tmp_path / "model" / "meta.json").read_bytes()) | changed
+    meta["digest"] = _meta_digest(meta)
+    (tmp_path / "model" / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    with pytest.raises(ModelError, match="damaged"):
+        load_categories(tmp_path / "model")
+
+
+def test_pages_without_terms_can_be_neighbours(bags, tmp_path):
+    model = train_categories([*bags[0], {}], [*bags[1], "tea"], Settings(k=3))
+    save_categories(model, tmp_path / "model")
+    assert load_categories(tmp_path / "model").category_of(bags[0][0]) == model.category_of(bags[0][0])
+
+
 @pytest.mark.parametrize(("name", "limit"), [("labels", "categories"), ("columns", "terms")])
 def test_numbers_of_categories_and_terms_exist(bags, tmp_path, name, limit):
     model = train_categories(*bags, Settings(k=3))

@@ -331,6 +331,12 @@ def test_rise_of_every_method_over_no_cleaning_has_an_interval(scores):
     text = to_markdown(mining.report(scores, "Mining"))
     assert "## Gain over no cleaning" in text
     assert "| method | clustering F | F1 |" in text
+    assert "## Classification of the removed text" in text
+
+
+def test_report_leaves_out_removed_text_if_no_method_removes_any(scores):
+    results = [{**row, "removed": None} for row in scores["results"]]
+    assert "removed text" not in to_markdown(mining.report({**scores, "results": results}, "Mining"))
 
 
 def test_report_says_where_the_order_does_not_hold(scores):
