@@ -98,7 +98,7 @@ def test_peer_is_a_method_that_cleans_bytes_to_text(name):
     (method,) = load_methods(name)
     assert (method.name, method.kind, method.is_trained) == (name, "peer", False)
     with pytest.raises(ConfigError, match="is another program, which labels no blocks; use victor compare"):
-        load_as_is(name)
+        load_as_is(name, allow_code=False)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,11 @@ def found(page, kept):
         (post(0) + post(1), ["Post 0"], 0),  # two posts are no thread
         (post(0) + post(1) + post(2), ["Post 0"], 0),  # and at least two of them are kept
         (post(0) + post(1) + post(2) + post(3), ["Post 0", "Post 1"], 2),
+        (
+            post(0) + post(1) + post(2) + "<div class=post></div>" * 5,
+            ["Post 0", "Post 1"],
+            1,
+        ),  # empty ones do not count
         # Posts whose ids differ only in their numbers
         *(
             (

@@ -475,7 +475,7 @@ def test_unread_texts_do_not_change_the_rest_of_the_tree(seed):
     ],
 )
 def test_unread_texts(page, expected):
-    assert parsing._survey(page.encode(), DELETED, READ)[0].decode() == expected
+    assert parsing._survey(page.encode(), DELETED, READ, metadata=False)[0].decode() == expected
 
 
 def test_unread_texts_with_metadata():
@@ -525,8 +525,8 @@ def test_marked_elements(monkeypatch):
 
 def test_unread_texts_depend_on_the_deleted_tags():
     page = b"<script>x</script><style>y</style>"
-    assert parsing._survey(page, ["style"], None)[0] == b"<script>x</script><style></style>"
-    assert parsing._survey(page, (), None)[0] is page
+    assert parsing._survey(page, ["style"], None, metadata=False)[0] == b"<script>x</script><style></style>"
+    assert parsing._survey(page, (), None, metadata=False)[0] is page
 
 
 def test_valid_utf8():
