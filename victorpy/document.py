@@ -299,7 +299,10 @@ class Document(OnDemand):
         return self.elements.attributes[element] if self.arrays is None else self.arrays.attributes_of(element)
 
     def mentioning(self, elements: Iterable[int], attribute: str, words: Collection[str]) -> list[int]:
-        """Return the elements whose attribute contains one of the words. The words must be in lower case."""
+        """Return the elements whose attribute contains one of the words. The words must be in lower case.
+
+        An element that is given several times is returned once.
+        """
         if self.arrays is not None:
             return self.arrays.mentioning(elements, attribute, words)
         values = {element: self.attributes_of(element).get(attribute, "").translate(_LOWER) for element in elements}

@@ -88,7 +88,7 @@ def test_twins_of_texts_for_screen_readers(html, expected):
     config = load_config("default")
     page = Columns(read_document(html, config), config)
     twins = hidden_twins(np.ones(page.count, dtype=bool), page)
-    assert [text for text, is_twin in zip(page.texts, twins, strict=True) if is_twin] == expected
+    assert [page.texts[number] for number in twins] == expected
 
 
 def test_the_line_around_a_dropped_twin_stays_whole():
@@ -121,5 +121,5 @@ def test_contents_without_their_list_are_dropped(html, kept, expected):
     config = load_config("default")
     page = Columns(read_document(html, config), config)
     is_kept = np.array([text in kept.split(",") for text in page.texts])
-    found = controls(is_kept, page) & is_kept
-    assert ",".join(page.texts[number] for number in np.flatnonzero(found)) == expected
+    found = sorted(controls(is_kept, page))
+    assert ",".join(page.texts[number] for number in found if is_kept[number]) == expected

@@ -107,10 +107,11 @@ class Decoder:
         scored = np.flatnonzero(is_scored)
         states = crf.states(codes, scored)
         # Kept blocks cannot be noise, and other blocks cannot be anything else. List items are inside lists or tables.
-        states -= _NEVER * (keep[scored, None] == crf.is_noise)
+        is_kept = keep[scored]
+        states -= _NEVER * (is_kept[:, None] == crf.is_noise)
         if Label.LIST in crf.labels:
             states[:, crf.labels.index(Label.LIST)] -= _NEVER * ~page.within_any(*_LISTS)[scored]
-        by_crf = marginals(states, crf.transitions)[keep[scored]]
+        by_crf = marginals(states, crf.transitions)[is_kept]
         shares = np.zeros((page.count, len(crf.labels)))
         shares[:, crf.noise] = 1 - content
         shares[keep] = self._with_trees(by_crf, findings, keep) * content[keep, None]

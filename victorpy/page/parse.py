@@ -215,7 +215,7 @@ def _parse_without_loss(
     most = MOST_ELEMENTS + len(changed) // _BYTES_PER_ELEMENT
     if changed is not utf8:
         tags = changed.count(b"<")
-    if len(changed) > 3 * MOST_ELEMENTS and tags > most:
+    if tags > most:
         shorter = _drop_tags(changed.decode(), most).encode()
         if len(shorter) < len(changed):
             losses.append(f"the page has too many tags: those after the first {most:,} were dropped; no text was lost")
