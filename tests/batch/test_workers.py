@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from multiprocessing import Pipe
 
@@ -83,6 +84,17 @@ def test_a_worker_whose_start_fails_reports_it(work):
 def test_a_worker_without_memory_ends_with_a_code_of_its_own(work):
     assert work((fail, (MemoryError(),)), (double, (3,)))[0] == 86
     assert work(start=lambda: fail(MemoryError(), None))[0] == 86
+
+
+def test_a_worker_that_starts_when_the_main_process_is_killed_ends_silently(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # the import changes it
+    from victorpy.batch.local import preload
+
+    assert sys.excepthook is preload._report
+    preload._report(EOFError, EOFError("Ran out of input"), None)
+    assert capsys.readouterr().err == ""
+    preload._report(ValueError, ValueError("tea"), None)
+    assert capsys.readouterr().err == "ValueError: tea\n"
 
 
 # The main process.

@@ -172,6 +172,18 @@ def test_unknown_options_are_suggested(capsys):
         )
 
 
+@pytest.mark.parametrize(("arguments", "code"), [([], 2), (["--help"], 0)])
+def test_main_help_lists_the_commands(capsys, arguments, code):
+    with pytest.raises(SystemExit) as ended:
+        commands.main(arguments)
+    shown = capsys.readouterr()
+    text = shown.out + shown.err
+    assert (ended.value.code, bool(shown.out)) == (code, code == 0)
+    assert text.startswith("usage: victor [options] COMMAND ...\n\nClean web pages: keep the main content, drop menus")
+    assert "\ncommands:\n  agree " in text
+    assert "\n  spark-clean " in text
+
+
 def test_native_core_is_suggested_once(tmp_path, monkeypatch):
     (tmp_path / "a.html").write_text("<p>Tea")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

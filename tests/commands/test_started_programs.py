@@ -268,3 +268,22 @@ def test_output_directory_that_was_removed(pages, tmp_path, monkeypatch):
     ended = clean("0.html", "-o", "out/all.txt", text=True)
     assert ended.returncode == 2
     assert ended.stderr.endswith("out/all.txt: the directory was removed during the run\n")
+
+
+# Kinds of runs.
+
+
+def test_directory_of_a_batch_run_gets_no_plain_run(pages, tmp_path, monkeypatch):
+    plans = []
+
+    def run_plan(plan, *arguments, **options):
+        plans.append((plan.plain, plan.to, options["guarded"]))
+        return {"pages": 3, "kept": 3, "empty": 0, "skipped": 0, "failed": 0, "seconds": 1, "bytes": 9, "kinds": {}}
+
+    monkeypatch.setattr(clean_command, "run_plan", run_plan)
+    (tmp_path / "batch").mkdir()
+    (tmp_path / "batch" / "manifest.jsonl").write_text('{"format": 2, "settings": {}}\n')
+    (tmp_path / "plain").mkdir()
+    for output in ("batch", "plain", "new/", "-"):
+        clean(*pages, "-o", output)
+    assert plans == [(False, "folder", True), *[(True, "folder", False)] * 3]
