@@ -621,9 +621,9 @@ OTHER_SITES = " (of other sites, if you want to clean these too)"
         ),
         (5, 0.1, 0.1, 9, f"training pays: {GAIN}; {MORE} 15 more pages"),
         (20, 0.1, 0.1, 1, f"{MORE} 30 more pages{OTHER_SITES}"),
-        (99, 0.1, 0.1, SEVERAL_SITES - 1, f"{MORE} 1 more page{OTHER_SITES}"),
-        (99, 0.1, 0.1, SEVERAL_SITES, f"{MORE} 1 more page"),
-        (100, 0.1, 0.1, 1, "for a better model, more pages will help little"),
+        (83, 0.1, 0.1, SEVERAL_SITES - 1, f"{MORE} 17 more pages{OTHER_SITES}"),
+        (42, 0.1, 0.1, SEVERAL_SITES, f"{MORE} 58 more pages"),
+        (84, 0.1, 0.1, 1, "for a better model, more pages will help little"),
         (
             5,
             0.00049,
