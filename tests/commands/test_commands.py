@@ -137,6 +137,12 @@ def test_pages_of_the_same_name_do_not_overwrite_each_other(model, expected, tmp
     assert (tmp_path / "out" / "page-2.txt").read_bytes() == expected(OTHER_PAGE)
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a directory in which nobody can create files")
+def test_file_that_cannot_be_created_is_named(model):
+    ended = clean("--model", model, PAGE, "-o", "/proc/tea.txt")
+    assert (ended.returncode, ended.stderr) == (2, b"clean: /proc/tea.txt: No such file or directory\n")
+
+
 @pytest.mark.parametrize("target", ["page.html", "."])
 def test_output_never_overwrites_its_input(model, tmp_path, target):
     (tmp_path / "page.html").write_bytes(PAGE.read_bytes())
