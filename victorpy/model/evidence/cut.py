@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from victorpy import native
 from victorpy.base.variables import FAVORS
 from victorpy.columns import Columns, Flags, Floats
 from victorpy.columns.elements import running_total
@@ -42,6 +43,8 @@ from victorpy.model.evidence.removals import (
 )
 from victorpy.model.evidence.threads import posts, profiles
 from victorpy.model.evidence.units import Ranges, find_units
+
+_native = native.load("trees")
 
 REMOVALS = (hidden_copies, visible_copies, headline_copies, buttons, controls, profiles, consents, strays)
 
@@ -84,6 +87,9 @@ def best_cut(probability: Floats, weight: Floats, beta: float = 1.0) -> tuple[fl
     """
     if not len(probability):
         return 1.0, 0.0
+    if _native:
+        found: tuple[float, float] = _native.best_cut(probability, weight, beta**2)
+        return found
     order = np.argsort(-probability, kind="stable")
     right, kept = np.cumsum((weight * probability)[order]), np.cumsum(weight[order])
     expected = (1 + beta**2) * right / np.maximum(kept + beta**2 * right[-1], 1e-9)
