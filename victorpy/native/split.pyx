@@ -8,7 +8,7 @@ a call returns, and nothing is recursive. Objects of Python are made only when s
 
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
-from libc.string cimport strlen, strncasecmp, strncmp
+from libc.string cimport memset, strlen, strncasecmp, strncmp
 from libcpp.algorithm cimport lower_bound, sort, unique
 from libcpp.pair cimport pair
 from libcpp.string cimport string
@@ -94,6 +94,33 @@ cdef bint divided(str before, str after, int tags):
     if size > 3 and first.isdecimal() and before[size - 4:].isalpha() and before[size - 4:].isupper():
         return True
     return is_word and (first.isupper() or first.isdecimal() or first in u"$€£¥₹")
+
+
+cdef class Words:
+    """Words in lower case, which are searched for in a text."""
+    cdef vector[string] words
+    cdef char[256] begins_word
+    cdef string text
+
+    def __init__(self, words):
+        cdef size_t number
+        self.words = [word.encode() for word in words]
+        memset(self.begins_word, 0, 256)
+        for number in range(self.words.size()):
+            self.begins_word[<unsigned char>self.words[number][0]] = True
+
+    cdef bint are_mentioned(self) noexcept:
+        """Whether the text contains one of the words, whatever the case of its letters. Changes the text."""
+        cdef size_t at, number
+        for at in range(self.text.size()):
+            if b"A" <= self.text[at] <= b"Z":
+                self.text[at] |= 32
+        for at in range(self.text.size()):
+            if self.begins_word[<unsigned char>self.text[at]]:
+                for number in range(self.words.size()):
+                    if self.text.compare(at, self.words[number].size(), self.words[number]) == 0:
+                        return True
+        return False
 
 
 cdef class Page:
@@ -746,31 +773,47 @@ cdef class Page:
 
     def mentioning(self, elements, str attribute, words):
         """Return the elements whose attribute contains one of the words, whatever the case of its letters."""
-        cdef vector[string] wanted = [word.encode() for word in words]
+        cdef Words wanted = Words(words)
         cdef int element, name, count = <int>self.element_tag.size()
         cdef size_t i, k, last
-        cdef Attribute attribute_value
-        cdef string lower
+        cdef vector[int] numbers
         cdef list found = []
         if attribute not in self.attribute_names:
             return found
         name = self.attribute_names.index(attribute)
-        for element in elements:
+        if elements is not None:
+            numbers = elements
+        for i in range(numbers.size() if elements is not None else count):
+            element = numbers[i] if elements is not None else <int>i
             if not 0 <= element < count:
                 raise IndexError(f"the page has no element {element}")
             last = self.first_attribute[element + 1] if element + 1 < count else self.attributes_.size()
-            for i in range(self.first_attribute[element], last):
-                attribute_value = self.attributes_[i]
-                if attribute_value.name != name:
-                    continue
-                lower.assign(self.values, attribute_value.start, attribute_value.length)
-                for k in range(lower.size()):
-                    if b"A" <= lower[k] <= b"Z":
-                        lower[k] |= 32
-                for k in range(wanted.size()):
-                    if lower.find(wanted[k]) < lower.size():
+            for k in range(self.first_attribute[element], last):
+                if self.attributes_[k].name == name:
+                    wanted.text.assign(self.values, self.attributes_[k].start, self.attributes_[k].length)
+                    if wanted.are_mentioned():
                         found.append(element)
-                        break
+        return found
+
+    def innermost(self, tags, others):
+        """Return the innermost of some elements around each element, or itself. Twin of `Elements.innermost`."""
+        cdef int element, count = <int>self.element_tag.size()
+        cdef vector[char] is_wanted
+        cdef vector[int] found
+        is_wanted.resize(self.tag_kinds.size(), 0)
+        for tag in tags:
+            if tag in self.tag_numbers:
+                is_wanted[self.tag_numbers[tag]] = True
+        found.resize(count, -1)
+        for element in others:
+            if not 0 <= element < count:
+                raise IndexError(f"the page has no element {element}")
+            found[element] = element
+        for element in range(count):
+            if is_wanted[self.element_tag[element]]:
+                found[element] = element
+            elif found[element] < 0 and self.parent[element] >= 0:
+                found[element] = found[self.parent[element]]
         return found
 
     def elements_by(self, str attribute):
@@ -862,28 +905,25 @@ def elements_mentioning(_Element root not None, attributes, words):
 
     Twin of `Page.marked` in description/metadata/page.py, which gives the words in lower case.
     """
-    cdef vector[string] names = [name.encode() for name in attributes], wanted = [word.encode() for word in words]
-    cdef bint[256] begins_word
+    cdef vector[string] names = [name.encode() for name in attributes]
+    cdef Words wanted = Words(words)
     cdef tree.xmlNode *node = root._c_node
     cdef tree.xmlNode *value
     cdef tree.xmlAttr *attribute
-    cdef string lower
     cdef list found = []
     cdef bint is_found
-    for number in range(256):
-        begins_word[number] = any(ord(word[0]) == number for word in words)
     while node != NULL:
         is_found = False
         attribute = node.properties if node.type == tree.XML_ELEMENT_NODE else NULL
         while attribute != NULL and not is_found:
             if attribute.ns == NULL and is_one_of(<const char *>attribute.name, names):
-                lower.clear()
+                wanted.text.clear()
                 value = attribute.children
                 while value != NULL:
                     if value.content != NULL:
-                        lower.append(<const char *>value.content)
+                        wanted.text.append(<const char *>value.content)
                     value = value.next
-                is_found = mentions(lower, wanted, begins_word)
+                is_found = wanted.are_mentioned()
             attribute = attribute.next
         if is_found:
             found.append(elementFactory(root._doc, node))
@@ -901,20 +941,6 @@ cdef bint is_one_of(const char *name, vector[string] &names) noexcept:
     for number in range(names.size()):
         if name[0] == names[number][0] and names[number].compare(name) == 0:
             return True
-    return False
-
-
-cdef bint mentions(string &text, vector[string] &words, const bint *begins_word) noexcept:
-    """Whether a text contains one of the words, which are in lower case. Changes the text to lower case."""
-    cdef size_t at, number
-    for at in range(text.size()):
-        if b"A" <= text[at] <= b"Z":
-            text[at] |= 32
-    for at in range(text.size()):
-        if begins_word[<unsigned char>text[at]]:
-            for number in range(words.size()):
-                if text.compare(at, words[number].size(), words[number]) == 0:
-                    return True
     return False
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from victorpy.document import HEADINGS, Block, Document, Elements, Label, Piece
 from victorpy.outputs.base import CleanPage, KeptBlocks, Segment, blocks_of, joint, safe_link
-from victorpy.outputs.boxes import box_type, is_title, names_type
+from victorpy.outputs.boxes import find_boxes, is_title, names_type
 from victorpy.outputs.images import Image, find_captions, find_images
 from victorpy.outputs.notes import NO_NOTES, Notes, find_notes
 from victorpy.outputs.tables import Table, parts
@@ -23,6 +23,7 @@ from victorpy.outputs.tables import Table, parts
 Part = Segment | Table | Image
 
 _ITEMS = frozenset(["li", "dt", "dd"])
+_PLACES = _ITEMS | {"blockquote"}
 _BYLINE = re.compile(r"(?<![\w-])(?:p-)?(?:author|by-?line)(?![\w-])", re.IGNORECASE)
 _COMMENT_TAGS = frozenset(["article", "div", "li", "section"])
 _COMMENT = re.compile(r"(?<!\S)comment(?!\S)")
@@ -163,7 +164,7 @@ class Structure:
         if notes.inline:
             found = _without_inline_notes(found, notes, document.elements)
         if images:
-            found = _with_images(found, images, captions, document.elements)
+            found = _with_images(found, images, captions, page)
         by_element = {image.element: image for _, image in images}
         return cls(page, notes, by_element, found if document.is_large else tuple(found))
 
@@ -179,18 +180,23 @@ class Structure:
         """
         open_places: Places = ()
         last_items: dict[int, tuple[int, int]] = {}
-        known = {within: _NO_PLACES}
+        known: dict[int, _PlacesAround] = {}
         for part in self.parts if flow is None else flow:
             is_in_note = self.notes.blocks and isinstance(part, Segment) and part.blocks[0].index in self.notes.blocks
             if is_in_note and isinstance(part, Segment) and not any(run.text.strip() for run in self.runs(part)):
                 continue  # this is only the mark of the note
             if len(known) > _MOST_KNOWN:
-                known = {within: _NO_PLACES}
-            open_places = self._places(part, open_places, last_items, known)
+                known.clear()
+            open_places = self._places(part, within, open_places, last_items, known)
             yield part, open_places
 
     def _places(
-        self, part: Part, previous: Places, last_items: dict[int, tuple[int, int]], known: dict[int, _PlacesAround]
+        self,
+        part: Part,
+        within: int,
+        previous: Places,
+        last_items: dict[int, tuple[int, int]],
+        known: dict[int, _PlacesAround],
     ) -> Places:
         """Return the places of a part.
 
@@ -203,10 +209,10 @@ class Structure:
         element = part.blocks[0].element if isinstance(part, Segment) else part.element
         if element in self.notes.inline:
             return (Place(element, "note", mark=self.notes.definitions[element]),)
-        listing = elements.ancestor(element, ["pre"]) if isinstance(part, Segment) and part.preformatted else -1
-        if listing >= 0:  # items inside a listing are lines
-            element, is_item = listing, is_item and elements.ancestor(listing, ["li"]) >= 0
-        around, fixed = self._places_around(element, known)
+        if self._has_listings and isinstance(part, Segment) and part.preformatted:  # items inside a listing are lines
+            element = elements.ancestor(element, ["pre"])
+            is_item = is_item and elements.ancestor(element, ["li"]) >= 0
+        around, fixed = self._places_around(element, within, known)
         if fixed is not None and not is_item:
             return fixed  # the usual case
         open_items = {place.element: place for place in previous}
@@ -242,22 +248,31 @@ class Structure:
         """Return the place of a note, a comment or a box."""
         if element in self.notes.definitions:
             return Place(element, "note", mark=self.notes.definitions[element])
-        tag = self.document.elements.tag[element]
-        if tag in _NO_BOXES:
-            return None
-        if self._has_comments and self._is_comment(element):
-            is_part = self._is_comment(self.document.elements.parent[element])
+        if element in self._comments:
+            is_part = self.document.elements.parent[element] in self._comments
             return None if is_part else self._comment(element)
-        box = box_type(self.document.attributes_of(element).get("class", ""))
-        return Place(element, "quote", mark=box) if box or tag == "blockquote" else None
+        tag, box = self.document.elements.tag[element], self._boxes.get(element, "")
+        is_quote = tag == "blockquote" or (box and tag not in _NO_BOXES)
+        return Place(element, "quote", mark=box) if is_quote else None
 
-    def _places_around(self, element: int, known: dict[int, _PlacesAround]) -> _PlacesAround:
+    @cached_property
+    def _boxes(self) -> dict[int, str]:
+        return find_boxes(self.document)
+
+    @cached_property
+    def _place_around(self) -> list[int]:
+        """The innermost element around each element that may be a place, or -1. The last entry is that of -1."""
+        others = [*self._boxes, *self._comments, *self.notes.definitions]
+        return [*self.document.elements.innermost(_PLACES, others), -1]
+
+    def _places_around(self, element: int, within: int, known: dict[int, _PlacesAround]) -> _PlacesAround:
         """Return the items, quotations and notes around an element, outermost first. `known` caches results."""
-        elements = self.document.elements
+        elements, place_around = self.document.elements, self._place_around
         inner = []
-        while element >= 0 and element not in known:
+        element = place_around[element]
+        while element > within and element not in known:
             inner.append(element)
-            element = elements.parent[element]
+            element = place_around[elements.parent[element]]
         around, fixed = known.get(element, _NO_PLACES)
         for element in reversed(inner):
             place = self._fixed_place(element)
@@ -294,27 +309,24 @@ class Structure:
         return Place(element, "item", list_element, number)
 
     @cached_property
-    def _has_styles(self) -> bool:
-        """Whether any element has a style. Faster than searching the tags around every block."""
-        return any(map(self.document.has_tag, _STYLES))
+    def _has_listings(self) -> bool:
+        return self.document.has_tag("pre")
 
     @cached_property
-    def _has_comments(self) -> bool:
+    def _comments(self) -> frozenset[int]:
+        """The elements that contain a reader's comment."""
         document = self.document
-        has_types = any(name.endswith("/Comment") for name in document.elements_by("itemtype"))
-        return has_types or bool(document.elements_named(_COMMENT, ["comment"]))
-
-    def _is_comment(self, element: int) -> bool:
-        attributes = self.document.attributes_of(element)
-        is_named = _COMMENT.search(attributes.get("class", "")) or attributes.get("itemtype", "").endswith("/Comment")
-        return bool(is_named) and self.document.elements.tag[element] in _COMMENT_TAGS
+        types = document.elements_by("itemtype").items()
+        typed = [number for name, numbers in types if name.endswith("/Comment") for number in numbers]
+        candidates = [*document.elements_named(_COMMENT, ["comment"]), *typed]
+        return frozenset(number for number in candidates if document.elements.tag[number] in _COMMENT_TAGS)
 
     def _comment(self, comment: int) -> Place:
         """Return the place of a reader's comment, with the first author and date in it."""
         elements = self.document.elements
         author, date = -1, ""  # the innermost element that names the author
         for number in range(comment + 1, min(elements.stop[comment], comment + _MAX_COMMENT_HEAD)):
-            if self._is_comment(number):
+            if number in self._comments:
                 break
             attributes = self.document.attributes_of(number)
             names = " ".join(attributes.get(name, "") for name in ("class", "itemprop", "rel"))
@@ -387,8 +399,6 @@ class Structure:
         first = segment.blocks[0]
         is_one_piece = len(segment.blocks) == 1 == len(first.pieces) and first.pieces[0].element == first.element
         if is_one_piece and first.element not in self.images:
-            if not self._has_styles or _STYLES.keys().isdisjoint(first.containers):
-                return [_run((first.text, *PLAIN[1:]))]
             around = self._around(first.element)
             if first.text and around.reference < 0 and not around.is_hidden:
                 return [_run((first.text, *around.sample[1:]))]
@@ -404,15 +414,13 @@ class Structure:
         marks: _Marks = frozenset()
         references: set[int] = set()
         follows_hidden = False
-        known = self._known
-        has_listings = self.document.has_tag("pre")
         for block in segment.blocks:
-            space, is_preformatted = "", has_listings and block.preformatted
+            space, is_preformatted = "", self._has_listings and block.preformatted
             if previous_block is not None:
                 follows = block.index == previous_block.index + 1 and not is_preformatted
                 space = "\n" if follows and "br" in block.distance else joint(previous_block, block)
             for (_, element, _), text in block.each_piece():
-                piece_marks, sample, reference, is_hidden = known.get(element) or self._around(element)
+                piece_marks, sample, reference, is_hidden = self._around(element)
                 if is_hidden:
                     follows_hidden = True
                     continue
@@ -449,7 +457,13 @@ class Structure:
 
     @cached_property
     def _known(self) -> dict[int, _Around]:
+        """Cache of the surroundings of elements."""
         return {-1: _Around(frozenset(), PLAIN, -1, False)}
+
+    @cached_property
+    def _mark_around(self) -> list[int]:
+        """The innermost element around each element that changes its surroundings, or -1. The last entry is that of -1."""
+        return [*self.document.elements.innermost(_STYLES, [*self.notes.hidden, *self.notes.references]), -1]
 
     @cached_property
     def _samples(self) -> dict[Run, Run]:
@@ -473,14 +487,18 @@ class Structure:
         Two texts share a style if, and only if, the outermost elements with this style are the same. Only a few nested
         links are kept.
         """
-        elements, notes, known = self.document.elements, self.notes, self._known
+        known, mark_around = self._known, self._mark_around
+        element = mark_around[element]
+        if element in known:
+            return known[element]
+        elements, notes = self.document.elements, self.notes
         if len(known) > _MOST_KNOWN:
             known.clear()
             known[-1] = _Around(frozenset(), PLAIN, -1, False)
         inner = []
         while element not in known:
             inner.append(element)
-            element = elements.parent[element]
+            element = mark_around[elements.parent[element]]
         around = known[element]
         for element in reversed(inner):
             style = _STYLES.get(elements.tag[element])
@@ -602,14 +620,16 @@ def _extended(block: Block, piece: Piece, text: str) -> Block:
 
 
 def _with_images(
-    found: Iterable[Part], images: Sequence[tuple[int, Image]], captions: dict[int, int], elements: Elements
+    found: Iterable[Part], images: Sequence[tuple[int, Image]], captions: dict[int, int], page: CleanPage
 ) -> Iterator[Part]:
     """Insert images with their captions between the other parts.
 
     An image replaces a paragraph that contains only its ``alt`` text. If the paragraph contains other text, the image
     is put inside it. Data tables contain only images with an ``alt`` text.
     """
-    replaced = {image.element for _, image in images}
+    elements, labels = page.document.elements, page.labels
+    in_blocks = [(place, image.element) for place, image in images if place < elements.stop_block[image.element]]
+    with_text = {element for place, element in in_blocks if any(label.is_content for label in labels[place : place + 1])}
     inside: set[int] = set()
     waiting = deque(images)
     tables: set[int] = set()
@@ -617,10 +637,11 @@ def _with_images(
     for part in found:
         if isinstance(part, Table):
             tables.add(part.element)
-        block = next(_blocks(part), None)
-        is_replaced = isinstance(part, Segment) and len(part.blocks) == 1 and part.blocks[0].element in replaced
-        if waiting and not is_replaced:
-            inside.update(piece.element for block in _blocks(part) for piece in block.pieces)
+        blocks = part.blocks if isinstance(part, Segment) else [*_blocks(part)]
+        block = blocks[0] if blocks else None
+        is_replaced = isinstance(part, Segment) and len(blocks) == 1 and blocks[0].element in with_text
+        if waiting and with_text and not is_replaced:
+            inside.update(piece.element for block in blocks for piece in block.pieces)
         while waiting and block and waiting[0][0] <= block.index:
             image = waiting.popleft()[1]
             if image.element not in inside and elements.ancestor(image.element, ["table"]) not in tables:
