@@ -97,28 +97,29 @@ cdef bint divided(str before, str after, int tags):
 
 
 cdef class Words:
-    """Words in lower case, which are searched for in a text."""
+    """Words that are searched for in texts, whatever the case of their letters."""
     cdef vector[string] words
-    cdef char[256] begins_word
-    cdef string text
+    cdef char[32 * 32] begins  # whether a word may begin with two characters, by their last five bits
 
     def __init__(self, words):
         cdef size_t number
+        cdef int second
         self.words = [word.encode() for word in words]
-        memset(self.begins_word, 0, 256)
+        memset(self.begins, False, sizeof(self.begins))
         for number in range(self.words.size()):
-            self.begins_word[<unsigned char>self.words[number][0]] = True
+            for second in range(32):
+                if self.words[number].size() == 1 or second == self.words[number][1] & 31:
+                    self.begins[(self.words[number][0] & 31) * 32 + second] = True
 
-    cdef bint are_mentioned(self) noexcept:
-        """Whether the text contains one of the words, whatever the case of its letters. Changes the text."""
+    cdef bint are_in(self, const char *text, size_t size) noexcept:
+        """Whether a text contains one of the words. The text must end with a zero or be followed by other bytes."""
         cdef size_t at, number
-        for at in range(self.text.size()):
-            if b"A" <= self.text[at] <= b"Z":
-                self.text[at] |= 32
-        for at in range(self.text.size()):
-            if self.begins_word[<unsigned char>self.text[at]]:
+        for at in range(size):
+            if self.begins[(text[at] & 31) * 32 + (text[at + 1] & 31)]:
                 for number in range(self.words.size()):
-                    if self.text.compare(at, self.words[number].size(), self.words[number]) == 0:
+                    if at + self.words[number].size() <= size and strncasecmp(
+                        text + at, self.words[number].data(), self.words[number].size()
+                    ) == 0:
                         return True
         return False
 
@@ -789,10 +790,10 @@ cdef class Page:
                 raise IndexError(f"the page has no element {element}")
             last = self.first_attribute[element + 1] if element + 1 < count else self.attributes_.size()
             for k in range(self.first_attribute[element], last):
-                if self.attributes_[k].name == name:
-                    wanted.text.assign(self.values, self.attributes_[k].start, self.attributes_[k].length)
-                    if wanted.are_mentioned():
-                        found.append(element)
+                if self.attributes_[k].name == name and wanted.are_in(
+                    self.values.data() + self.attributes_[k].start, self.attributes_[k].length
+                ):
+                    found.append(element)
         return found
 
     def innermost(self, tags, others):
@@ -910,6 +911,7 @@ def elements_mentioning(_Element root not None, attributes, words):
     cdef tree.xmlNode *node = root._c_node
     cdef tree.xmlNode *value
     cdef tree.xmlAttr *attribute
+    cdef string text
     cdef list found = []
     cdef bint is_found
     while node != NULL:
@@ -917,13 +919,13 @@ def elements_mentioning(_Element root not None, attributes, words):
         attribute = node.properties if node.type == tree.XML_ELEMENT_NODE else NULL
         while attribute != NULL and not is_found:
             if attribute.ns == NULL and is_one_of(<const char *>attribute.name, names):
-                wanted.text.clear()
+                text.clear()
                 value = attribute.children
                 while value != NULL:
                     if value.content != NULL:
-                        wanted.text.append(<const char *>value.content)
+                        text.append(<const char *>value.content)
                     value = value.next
-                is_found = wanted.are_mentioned()
+                is_found = wanted.are_in(text.data(), text.size())
             attribute = attribute.next
         if is_found:
             found.append(elementFactory(root._doc, node))

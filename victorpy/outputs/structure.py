@@ -33,7 +33,6 @@ _MAX_COMMENT_HEAD = 40  # elements
 _MAX_AUTHOR = 80  # characters
 _START = re.compile("[+-]?[0-9]{1,9}")
 _MOST_KNOWN = 10_000  # maximum number of elements whose surroundings are cached
-_MAX_LINKS = 8  # maximum number of nested links; browsers allow only one
 _MAX_CAPTION = 1_000  # characters
 _MAX_DEPTH = 16  # deeper nesting would fill Markdown lines with indentation
 
@@ -109,20 +108,21 @@ _PlacesAround = tuple[tuple[int, ...], Places | None]
 """The elements of places around an element, and the places themselves, unless an item is among them."""
 _NO_PLACES: _PlacesAround = (), ()
 
-_Marks = frozenset[tuple[str, int]]
-"""Styles and links, each with its element number."""
-
-
 class _Around(NamedTuple):
     """The surroundings of an element."""
 
-    marks: _Marks
-    """The links, and the outermost element of each style."""
+    element: int
+    """The innermost element that changes how text is written, or -1."""
+    outer: _Around | None
+    """The surroundings of that element."""
     sample: Run
-    """A run without text, with these styles and the innermost link."""
+    """A run without text, with the styles and the innermost link."""
     reference: int
     """The element of the reference to a note, or -1."""
     is_hidden: bool
+
+
+_NOTHING = _Around(-1, None, PLAIN, -1, False)
 
 
 @dataclass(frozen=True)
@@ -403,15 +403,8 @@ class Structure:
             if first.text and around.reference < 0 and not around.is_hidden:
                 return [_run((first.text, *around.sample[1:]))]
         found: list[tuple[Run, list[str]]] = []  # runs, each with its pieces of text
-
-        def add(sample: Run, text: str) -> None:
-            if found and found[-1][0] is sample:
-                found[-1][1].append(text)
-            elif text:
-                found.append((sample, [text]))
-
         previous_block = None
-        marks: _Marks = frozenset()
+        previous = _NOTHING
         references: set[int] = set()
         follows_hidden = False
         for block in segment.blocks:
@@ -420,7 +413,8 @@ class Structure:
                 follows = block.index == previous_block.index + 1 and not is_preformatted
                 space = "\n" if follows and "br" in block.distance else joint(previous_block, block)
             for (_, element, _), text in block.each_piece():
-                piece_marks, sample, reference, is_hidden = self._around(element)
+                around = self._around(element)
+                _, _, sample, reference, is_hidden = around
                 if is_hidden:
                     follows_hidden = True
                     continue
@@ -436,86 +430,67 @@ class Structure:
                     continue
                 if not space and not is_preformatted and text[:1] == " ":
                     space = " "
-                if space and found:  # a space gets the styles that both neighbours share
-                    add(
-                        PLAIN
-                        if space == "\n"
-                        else sample
-                        if marks == piece_marks
-                        else self._sample(marks & piece_marks),
-                        space,
-                    )
-                marks, space = piece_marks, ""
+                if space and found:
+                    _add(found, PLAIN if space == "\n" else _shared(previous, around), space)
+                previous, space = around, ""
                 if element in self.images:
                     found.append((PLAIN._replace(image=self.images[element]), [text]))
                 elif is_preformatted:
-                    add(sample, text)
+                    _add(found, sample, text)
                 else:
-                    add(sample, text.lstrip(" .:)]^" if follows_hidden and not found else " "))  # the rest of "^ 1. "
+                    _add(found, sample, text.lstrip(" .:)]^" if follows_hidden and not found else " "))  # of "^ 1. "
             previous_block = block
         return _join_links([_run(("".join(texts), *sample[1:])) for sample, texts in found])
 
     @cached_property
-    def _known(self) -> dict[int, _Around]:
-        """Cache of the surroundings of elements."""
-        return {-1: _Around(frozenset(), PLAIN, -1, False)}
-
-    @cached_property
     def _mark_around(self) -> list[int]:
-        """The innermost element around each element that changes its surroundings, or -1. The last entry is that of -1."""
+        """The innermost element around each element that may change how text is written, or -1. The last entry is -1."""
         return [*self.document.elements.innermost(_STYLES, [*self.notes.hidden, *self.notes.references]), -1]
 
     @cached_property
-    def _samples(self) -> dict[Run, Run]:
-        """Cache of runs without text, so that equal ones are the same object."""
-        return {PLAIN: PLAIN}
-
-    def _sample(self, marks: _Marks) -> Run:
-        """Return a run without text."""
-        if not marks:
-            return PLAIN
-        link = max((element for style, element in marks if style == "link"), default=-1)
-        href = self.document.attributes_of(link)["href"] if link >= 0 else ""
-        href = safe_link(href, self.document.base_url) if href and "links" not in self.page.without else ""
-        styles = frozenset(style for style, _ in marks if style != "link" and "formatting" not in self.page.without)
-        sample = Run("", styles, href, link if href else -1)
-        return self._samples.setdefault(sample, sample)
+    def _known(self) -> dict[int, _Around]:
+        """Cache of the surroundings of elements in `_mark_around`."""
+        return {-1: _NOTHING}
 
     def _around(self, element: int) -> _Around:
-        """Return the surroundings of an element.
-
-        Two texts share a style if, and only if, the outermost elements with this style are the same. Only a few nested
-        links are kept.
-        """
+        """Return the surroundings of an element."""
         known, mark_around = self._known, self._mark_around
-        element = mark_around[element]
-        if element in known:
-            return known[element]
-        elements, notes = self.document.elements, self.notes
+        mark = mark_around[element]
+        if mark in known:
+            return known[mark]
         if len(known) > _MOST_KNOWN:
             known.clear()
-            known[-1] = _Around(frozenset(), PLAIN, -1, False)
+            known[-1] = _NOTHING
         inner = []
-        while element not in known:
-            inner.append(element)
-            element = mark_around[elements.parent[element]]
-        around = known[element]
-        for element in reversed(inner):
-            style = _STYLES.get(elements.tag[element])
-            marks = around.marks
-            if style == "link" and self._is_link(element):
-                links = sorted(mark for mark in marks if mark[0] == style)
-                marks = marks.difference(links[: 1 - _MAX_LINKS]) | {(style, element)}
-            elif style and style != "link" and all(style != other for other, _ in marks):
-                marks |= {(style, element)}
-            if marks is not around.marks:
-                around = around._replace(marks=marks, sample=self._sample(marks))
-            if element in notes.hidden:
-                around = around._replace(is_hidden=True)
-            if around.reference < 0 and element in notes.references and element not in notes.inline:
-                around = around._replace(reference=element)
-            known[element] = around
+        while mark not in known:
+            inner.append(mark)
+            mark = mark_around[self.document.elements.parent[mark]]
+        around = known[mark]
+        for mark in reversed(inner):
+            around = known[mark] = self._inside(mark, around)
         return around
+
+    def _inside(self, element: int, around: _Around) -> _Around:
+        """Return the surroundings of an element, given those of its parent."""
+        _, _, sample, reference, is_hidden = around
+        style = _STYLES.get(self.document.elements.tag[element])
+        if style == "link":
+            sample = self._linked(sample, element)
+        elif style and style not in sample.styles and "formatting" not in self.page.without:
+            sample = Run("", sample.styles | {style}, sample.href, sample.link)
+        if reference < 0 and element in self.notes.references and element not in self.notes.inline:
+            reference = element
+        is_hidden = is_hidden or element in self.notes.hidden
+        is_same = sample is around.sample and (reference, is_hidden) == around[3:]
+        return around if is_same else _Around(element, around, sample, reference, is_hidden)
+
+    def _linked(self, sample: Run, element: int) -> Run:
+        """Return a run without text inside a link."""
+        if not self._is_link(element):
+            return sample
+        href = "" if "links" in self.page.without else self.document.attributes_of(element)["href"]
+        href = href and safe_link(href, self.document.base_url)
+        return Run("", sample.styles, href, element if href else -1)
 
     def _is_link(self, element: int) -> bool:
         """Whether a link belongs to the text. Links to authors in a byline, and from a heading to itself, do not."""
@@ -565,12 +540,30 @@ def count_shared(previous: Places, places: Places) -> int:
     return shared
 
 
+def _add(found: list[tuple[Run, list[str]]], sample: Run, text: str) -> None:
+    """Add a piece of text to the last run if their styles are the same, or else as a new run."""
+    if found and found[-1][0] == sample:
+        found[-1][1].append(text)
+    elif text:
+        found.append((sample, [text]))
+
+
+def _shared(first: _Around, second: _Around) -> Run:
+    """Return a run without text, with the styles and the link that two texts share."""
+    while first.element != second.element:
+        if first.element < second.element:
+            first, second = second, first
+        first = first.outer or _NOTHING
+    return first.sample
+
+
 def _join_links(found: list[Run]) -> list[Run]:
     """Join neighbouring links to the same address."""
     for number in range(2, len(found)):
-        first, space, second = found[number - 2 : number + 1]
-        if second.href and first.href == second.href and first.link != second.link and space.text.isspace():
-            found[number - 1] = space._replace(href=first.href, link=first.link)
+        first, second = found[number - 2], found[number]
+        is_same = second.href and first.href == second.href and first.link != second.link
+        if is_same and found[number - 1].text.isspace():
+            found[number - 1] = found[number - 1]._replace(href=first.href, link=first.link)
             found[number] = second._replace(link=first.link)
     return found
 

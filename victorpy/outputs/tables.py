@@ -200,9 +200,7 @@ def _tables(numbers: Sequence[int], elements: Elements) -> Iterator[tuple[int, l
     `numbers` are the numbers of the kept blocks. A table with more than `MOST_CELLS` cells is cut into several.
     """
     tables: list[int] = []  # without tables of which nothing is kept, such as a pager in a table
-    table = -1
-    for _ in range(elements.tag.count("table")):
-        table = elements.tag.index("table", table + 1)
+    for table in elements.with_tag("table"):
         if bisect_left(numbers, elements.first_block[table]) < bisect_left(numbers, elements.stop_block[table]):
             tables.append(table)
     for table, next_table in pairwise([*tables, len(elements)]):
