@@ -10,7 +10,6 @@ import string
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 from urllib.parse import urljoin

@@ -108,6 +108,7 @@ _PlacesAround = tuple[tuple[int, ...], Places | None]
 """The elements of places around an element, and the places themselves, unless an item is among them."""
 _NO_PLACES: _PlacesAround = (), ()
 
+
 class _Around(NamedTuple):
     """The surroundings of an element."""
 
@@ -216,7 +217,9 @@ class Structure:
         if fixed is not None and not is_item:
             return fixed  # the usual case
         open_items = {place.element: place for place in previous}
-        terms = {parent[number]: place for number, place in open_items.items() if number >= 0 and tag[number] == "dt"}
+        terms: dict[int, Place] = {}
+        if self.document.has_tag("dt"):
+            terms = {parent[number]: open_items[number] for number in open_items if number >= 0 and tag[number] == "dt"}
         innermost = -1
         if is_item or part.label is Label.HEADER:
             innermost = next((number for number in reversed(around) if tag[number] in _ITEMS), -1)
@@ -444,7 +447,7 @@ class Structure:
 
     @cached_property
     def _mark_around(self) -> list[int]:
-        """The innermost element around each element that may change how text is written, or -1. The last entry is -1."""
+        """The innermost element around each element that may change how text is written, or -1. The last one is -1."""
         return [*self.document.elements.innermost(_STYLES, [*self.notes.hidden, *self.notes.references]), -1]
 
     @cached_property
@@ -492,6 +495,17 @@ class Structure:
         href = href and safe_link(href, self.document.base_url)
         return Run("", sample.styles, href, element if href else -1)
 
+    @cached_property
+    def _bylines(self) -> frozenset[int]:
+        """The elements that are named after the author of a text."""
+        document = self.document
+        return frozenset(
+            number
+            for attribute in ("rel", "class", "itemprop")
+            for number in document.mentioning(None, attribute, ["author", "byline", "by-line"])
+            if _BYLINE.search(document.attributes_of(number)[attribute])
+        )
+
     def _is_link(self, element: int) -> bool:
         """Whether a link belongs to the text. Links to authors in a byline, and from a heading to itself, do not."""
         elements = self.document.elements
@@ -500,9 +514,7 @@ class Structure:
             return False
         if attributes["href"].startswith("#") and elements.ancestor(element, HEADINGS) >= 0:
             return False
-        around = self.document.attributes_of(elements.parent[element])
-        names = [of[name] for of in (attributes, around) for name in ("rel", "class", "itemprop") if name in of]
-        return not (names and _BYLINE.search(" ".join(names)))
+        return element not in self._bylines and elements.parent[element] not in self._bylines
 
     def code_language(self, segment: Segment) -> str:
         """Return the language of a listing if an attribute on or near it names one, or else an empty string."""
@@ -620,14 +632,17 @@ def _with_images(
     An image replaces a paragraph that contains only its ``alt`` text. If the paragraph contains other text, the image
     is put inside it. Data tables contain only images with an ``alt`` text.
     """
-    elements, labels = page.document.elements, page.labels
-    in_blocks = [(place, image.element) for place, image in images if place < elements.stop_block[image.element]]
-    with_text = {element for place, element in in_blocks if any(label.is_content for label in labels[place : place + 1])}
+    elements, other = page.document.elements, Label.OTHER
+    is_kept = [label is not other for label in page.labels]
+    with_text = {at.element for place, at in images if any(is_kept[place : elements.stop_block[at.element]])}
     inside: set[int] = set()
     waiting = deque(images)
     tables: set[int] = set()
     last: Image | None = None  # an image that may get a caption
     for part in found:
+        if not waiting and not last and not with_text:
+            yield part
+            continue
         if isinstance(part, Table):
             tables.add(part.element)
         blocks = part.blocks if isinstance(part, Segment) else [*_blocks(part)]

@@ -128,13 +128,18 @@ class TidyBlocks(KeptBlocks):
         self._has_marks = marks and page.document.has_tag("sup")
 
     def _make(self, numbers: Sequence[int]) -> list[LabelledBlock]:
-        return [(self._tidy(block), label) for block, label in super()._make(numbers)]
-
-    def _tidy(self, block: Block) -> Block:
-        if self._has_marks and any("sup" in piece.distance for piece in block.pieces):
-            block = _rewrite(block, self._in_brackets)
+        kept = super()._make(numbers)
+        if self._has_marks:
+            kept = [(self._with_marks(block), label) for block, label in kept]
         # Most texts are printable, and this check is much faster than a search.
-        return block if block.text.isprintable() else _rewrite(block, self._printable)
+        return [
+            labelled if labelled[0].text.isprintable() else (_rewrite(labelled[0], self._printable), labelled[1])
+            for labelled in kept
+        ]
+
+    def _with_marks(self, block: Block) -> Block:
+        has_mark = any("sup" in piece.distance for piece in block.pieces)
+        return _rewrite(block, self._in_brackets) if has_mark else block
 
     def _in_brackets(self, text: str, piece: Piece, _: str) -> str:
         document = self.page.document
