@@ -182,8 +182,9 @@ class Structure:
         open_places: Places = ()
         last_items: dict[int, tuple[int, int]] = {}
         known: dict[int, _PlacesAround] = {}
+        in_notes = self.notes.blocks
         for part in self.parts if flow is None else flow:
-            is_in_note = self.notes.blocks and isinstance(part, Segment) and part.blocks[0].index in self.notes.blocks
+            is_in_note = in_notes and isinstance(part, Segment) and part.blocks[0].index in in_notes
             if is_in_note and isinstance(part, Segment) and not any(run.text.strip() for run in self.runs(part)):
                 continue  # this is only the mark of the note
             if len(known) > _MOST_KNOWN:
@@ -488,12 +489,22 @@ class Structure:
         return around if is_same else _Around(element, around, sample, reference, is_hidden)
 
     def _linked(self, sample: Run, element: int) -> Run:
-        """Return a run without text inside a link."""
-        if not self._is_link(element):
+        """Return a run without text inside a link.
+
+        Links to authors in a byline, and from a heading to itself, do not belong to the text.
+        """
+        elements = self.document.elements
+        href = self.document.attributes_of(element).get("href")
+        if href is None or (href.startswith("#") and elements.ancestor(element, HEADINGS) >= 0):
             return sample
-        href = "" if "links" in self.page.without else self.document.attributes_of(element)["href"]
-        href = href and safe_link(href, self.document.base_url)
-        return Run("", sample.styles, href, element if href else -1)
+        if element in self._bylines or elements.parent[element] in self._bylines:
+            return sample
+        address = "" if "links" in self.page.without else safe_link(href, self._base_url)
+        return Run("", sample.styles, address, element if address else -1)
+
+    @cached_property
+    def _base_url(self) -> str:
+        return self.document.base_url
 
     @cached_property
     def _bylines(self) -> frozenset[int]:
@@ -505,16 +516,6 @@ class Structure:
             for number in document.mentioning(None, attribute, ["author", "byline", "by-line"])
             if _BYLINE.search(document.attributes_of(number)[attribute])
         )
-
-    def _is_link(self, element: int) -> bool:
-        """Whether a link belongs to the text. Links to authors in a byline, and from a heading to itself, do not."""
-        elements = self.document.elements
-        attributes = self.document.attributes_of(element)
-        if "href" not in attributes:
-            return False
-        if attributes["href"].startswith("#") and elements.ancestor(element, HEADINGS) >= 0:
-            return False
-        return element not in self._bylines and elements.parent[element] not in self._bylines
 
     def code_language(self, segment: Segment) -> str:
         """Return the language of a listing if an attribute on or near it names one, or else an empty string."""
