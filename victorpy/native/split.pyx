@@ -97,7 +97,7 @@ cdef bint divided(str before, str after, int tags):
 
 
 cdef class Words:
-    """Words that are searched for in texts, whatever the case of their letters."""
+    """Words in lower case, which are searched for in texts, whatever the case of the letters there."""
     cdef vector[string] words
     cdef char[32 * 32] begins  # whether a word may begin with two characters, by their last five bits
 
@@ -117,11 +117,18 @@ cdef class Words:
         for at in range(size):
             if self.begins[(text[at] & 31) * 32 + (text[at + 1] & 31)]:
                 for number in range(self.words.size()):
-                    if at + self.words[number].size() <= size and strncasecmp(
-                        text + at, self.words[number].data(), self.words[number].size()
-                    ) == 0:
+                    if at + self.words[number].size() <= size and begins_with(text + at, self.words[number]):
                         return True
         return False
+
+
+cdef bint begins_with(const char *text, string &word) noexcept:
+    """Whether a text begins with a word in lower case, whatever the case of its letters."""
+    cdef size_t i
+    for i in range(word.size()):
+        if word[i] != (text[i] | 32 if b"A" <= text[i] <= b"Z" else text[i]):
+            return False
+    return True
 
 
 cdef class Page:

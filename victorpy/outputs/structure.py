@@ -403,6 +403,8 @@ class Structure:
         first = segment.blocks[0]
         is_one_piece = len(segment.blocks) == 1 == len(first.pieces) and first.pieces[0].element == first.element
         if is_one_piece and first.element not in self.images:
+            if _STYLES.keys().isdisjoint(first.containers):  # most segments, and notes inside a paragraph
+                return [_run((first.text, *PLAIN[1:]))]
             around = self._around(first.element)
             if first.text and around.reference < 0 and not around.is_hidden:
                 return [_run((first.text, *around.sample[1:]))]
