@@ -39,9 +39,9 @@ from victorpy.columns import Columns
 from victorpy.config import Config, load_config
 from victorpy.errors import DataError
 from victorpy.model.evidence import Evidence, Keeping, fit_evidence, probabilities
-from victorpy.model.evidence.additions import TITLE_SHARE
 from victorpy.model.evidence.cut import block_weights, expected_f1
 from victorpy.model.evidence.inputs import load_tree_template
+from victorpy.model.role_patterns import TITLE_SHARE
 from victorpy.model.roles import find_bylines, find_comments
 from victorpy.peers import PEERS, installed_peers, load_peer, versions
 from victorpy.research.datasets import VALUE_KINDS, parse_data, read_dataset, set_name

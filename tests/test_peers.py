@@ -68,6 +68,93 @@ def node_packages(tmp_path, monkeypatch):
     peers._node_versions.cache_clear()
 
 
+STANDINS = {
+    "trafilatura.py": "def extract(page, include_comments):\n"
+    " return f'{page.decode()} {include_comments}' if page else None",
+    "resiliparse/extract/html2text.py": "def extract_plain_text(text, main_content): return f'{text} {main_content}'",
+    "resiliparse/parse/encoding.py": "def detect_encoding(page): return 'latin-1'\n"
+    "def bytes_to_str(page, encoding): return page.decode(encoding)",
+    "readability.py": "class Document:\n def __init__(self, page): self.page = page\n"
+    " def summary(self): return f'<p>{self.page}<p>end'",
+    "justext.py": "from types import SimpleNamespace\ndef get_stoplists(): return {'German', 'English'}\n"
+    "def get_stoplist(name):\n if name not in get_stoplists(): raise ValueError\n return name\n"
+    "def justext(page, words):\n return [SimpleNamespace(text=text, is_boilerplate=text == 'menu')"
+    " for text in [*page.decode().split(), words]]",
+}
+"""Small modules with the names of the Python programs."""
+
+NODE = f"""#!{sys.executable}
+import json, sys
+if len(sys.argv) == 2:
+    print(json.dumps({{"defuddle": "1.2.3"}}))
+for line in sys.stdin if len(sys.argv) > 2 else ():
+    page = json.loads(line)
+    answer = {{"error": "no tea"}} if "bad" in page["html"] else {{"content": f"<p>{{page['html']}}<p>{{sys.argv[2]}}"}}
+    print(json.dumps(answer | {{"seconds": 2.5}}), flush=True)
+"""
+
+
+@pytest.fixture
+def standins(tmp_path, monkeypatch):
+    """Programs that are always installed, and return what they are given."""
+    files = {tmp_path / "modules" / name: source for name, source in STANDINS.items()} | {tmp_path / "node": NODE}
+    for path, source in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source, encoding="utf-8")
+    (tmp_path / "node").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path / "modules")
+    names = {path.split("/")[0].removesuffix(".py") for path in STANDINS}
+    installed = {name: sys.modules.pop(name) for name in [*sys.modules] if name.split(".")[0] in names}
+    peers._node_versions.cache_clear()
+    yield tmp_path
+    for name in [name for name in sys.modules if name.split(".")[0] in names]:
+        del sys.modules[name]
+    sys.modules.update(installed)
+    peers._node_versions.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "page", "expected"),
+    [
+        ("trafilatura", [], "tea", "tea True"),
+        ("trafilatura", ["comments=no"], "tea", "tea False"),
+        ("trafilatura", [], "", ""),
+        ("resiliparse", [], "Gr\xfcn", "Grün True"),
+        ("readability", [], "Gr\xfcn", "Gr\ufffdn\nend"),
+        ("jusText", [], "menu tea hot", "tea\nhot\nEnglish"),
+        ("jusText", ["language=German"], "tea", "tea\nGerman"),
+        ("defuddle", [], "tea<br>hot", "tea\nhot\ndefuddle"),
+    ],
+)
+def test_what_programs_get_and_return(standins, name, settings, page, expected):
+    assert load_peer(name, settings)(page.encode("latin-1")) == expected
+
+
+def test_seconds_and_errors_of_programs_in_node(standins):
+    program, before = peers.NodeProgram("defuddle"), peers.cpu_seconds()
+    assert program("tea", "https://tea.example/") == "<p>tea<p>defuddle"
+    with pytest.raises(VictorError, match="no tea"):
+        program("bad")
+    assert 5 <= peers.cpu_seconds() - before < 6
+    assert versions()["defuddle"] == "1.2.3"
+    assert [name for name in IN_NODE if PEERS[name].is_installed] == ["defuddle"]
+
+
+def test_programs_that_cannot_be_used(standins):
+    with pytest.raises(ConfigError, match="does not support the language 'Klingon'; choose from English, German"):
+        load_peer("justext", ["language=Klingon"])
+    with pytest.raises(ConfigError, match="justext is another program, which labels no blocks; use victor compare"):
+        load_as_is("justext", allow_code=False)
+    (standins / "modules" / "trafilatura.py").write_text("raise ImportError('no tea')")
+    with pytest.raises(VictorError, match="trafilatura is installed but cannot be used: no tea"):
+        load_peer("trafilatura")
+    (standins / "node").unlink()
+    peers._node_versions.cache_clear()
+    with pytest.raises(VictorError, match="defuddle is not installed: npm install defuddle"):
+        load_peer("defuddle")
+
+
 def test_programs_in_node_clean_pages(node_packages):
     assert {*IN_NODE} <= {*installed_peers()}
     assert versions()["defuddle"] == "1.2.3"
@@ -98,7 +185,7 @@ def test_peer_is_a_method_that_cleans_bytes_to_text(name):
     (method,) = load_methods(name)
     assert (method.name, method.kind, method.is_trained) == (name, "peer", False)
     with pytest.raises(ConfigError, match="is another program, which labels no blocks; use victor compare"):
-        load_as_is(name)
+        load_as_is(name, allow_code=False)
 
 
 @pytest.mark.parametrize(

@@ -314,7 +314,7 @@ class Document(OnDemand):
     def mentioning(self, elements: Iterable[int] | None, attribute: str, words: Collection[str]) -> list[int]:
         """Return those of some elements, or of all, whose attribute contains one of the words.
 
-        The words must be in lower case.
+        The words must be in lower case. An element that is given several times is returned once.
         """
         if self.arrays is not None:
             return self.arrays.mentioning(elements, attribute, words)
@@ -335,9 +335,9 @@ class Document(OnDemand):
     def elements_named(self, pattern: re.Pattern[str], hints: Collection[str]) -> list[int]:
         """Return the elements whose class matches a pattern, in order.
 
-        Every match must contain one of the words in `hints`, which are searched first.
+        Every match must contain one of the words in `hints`, which are searched first and are in lower case.
         """
-        candidates = self.mentioning(None, "class", hints)  # mostly none
+        candidates = self.mentioning(None, "class", hints)
         return [number for number in candidates if pattern.search(self.attributes_of(number)["class"])]
 
     def each_block(self) -> Iterator[Block]:

@@ -1,14 +1,19 @@
 """The annotation program without a terminal: prompts, pasted text, the mouse, pages one after another, training."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import urwid
 from support.annotation import (
+    ARTICLES,
     CONFIG,
     CUPS,
     PREDICTED,
@@ -20,12 +25,13 @@ from support.annotation import (
     session_of,
     state_of,
 )
-from support.commands import JPEG, wait_until
+from support.commands import JPEG, ROOT, wait_until
 
 from victorpy import Label
 from victorpy.annotation import ORDERS
 from victorpy.annotation.journal import Header, Saved, Saving, write_line
-from victorpy.annotation.learning import Learned, Learning, Predictor, entropy, mean_entropy
+from victorpy.annotation.learning import Learned, Learning, Predictor, entropy, learn, mean_entropy
+from victorpy.annotation.opening import open_page
 from victorpy.annotation.pages import INDEX, Entry, Pages, PageStatus, annotation_of, find_entries, name_annotations
 from victorpy.annotation.session import Choice, Prediction, Scope, Session, same_place
 from victorpy.annotation.store import READ_ONLY, is_locked, lock_of
@@ -38,6 +44,8 @@ from victorpy.annotation.tui.screen import _Screen, _Surface, canvas_of
 from victorpy.annotation.tui.side_panes import FactsPane, join_panes
 from victorpy.annotation.tui.text import RIGHT_TO_LEFT, text_of, visible, wrap, wrap_after
 from victorpy.errors import ConfigError, DataError
+from victorpy.model import choice
+from victorpy.model.store import load_model
 
 EIGHT = "".join(f"<p>Block number {number} of eight.</p>" for number in range(1, 9))
 
@@ -540,6 +548,112 @@ def test_results_of_training(tmp_path, log, content, code, said):
 
 def test_description_of_what_was_learned():
     assert str(Learned(1_234, 0.5, 0.6256, True)) == "Trained on 1,234 pages: word F1 0.626 on unseen pages, +0.126"
+
+
+@pytest.mark.parametrize(
+    ("start", "ending"),
+    [(None, ["default", ""]), (SimpleNamespace(directory=Path("mine"), allow_code=True), ["mine", "yes"])],
+)
+def test_training_uses_copies_in_a_process_of_its_own(tmp_path, monkeypatch, start, ending):
+    calls, messages = [], []
+
+    class Process:
+        def __init__(self, command, **options):
+            calls.append((command, options))
+
+        def poll(self):
+            return None
+
+        kill = wait = poll
+
+    monkeypatch.setattr("victorpy.annotation.learning.subprocess.Popen", Process)
+    monkeypatch.setenv("PYTHONPATH", "somewhere")
+    for name in "abc":
+        (tmp_path / f"{name}.anno").write_text(f"labels of {name}")
+    learning = Learning(start, messages.append)
+    learning.begin([tmp_path / f"{name}.anno" for name in "cab"], asked=False)
+    ((command, options),) = calls
+    assert messages == ["Training on 3 finished pages in the background"]
+    folder = Path(command[3])
+    assert [*command[:3], *command[4:]] == [sys.executable, "-m", "victorpy.annotation.learning", *ending]
+    copies = {path.name: path.read_text() for path in (folder / "data").iterdir()}
+    assert copies == {f"{number:05}.anno": f"labels of {name}" for number, name in enumerate("cab")}
+    assert (options["start_new_session"], options["env"]["PYTHONPATH"]) == (True, f"{ROOT}{os.pathsep}somewhere")
+    learning.begin([tmp_path / "a.anno"] * 4, asked=True)
+    assert messages[1:] == ["Training is already running"]
+    learning.stop()
+    assert not folder.exists()
+    learning.begin([tmp_path / "a.anno"] * 3, asked=True)  # as many as before
+    learning.begin([tmp_path / "gone.anno"] * 4, asked=True)
+    assert messages[2] == "No more pages have been finished since the last training"
+    assert messages[3].startswith("Training cannot start: [Errno 2] No such file or directory")
+    learning.stop()
+
+
+def test_result_of_training_is_a_model_and_its_scores(tmp_path, monkeypatch):
+    calls = []
+    scores = {choice.UNCHANGED: [0.5, 0.75], choice.ADAPTED: [0.75, 1.0]}
+    trained = SimpleNamespace(save=calls.append)
+    (tmp_path / "data").mkdir()
+    for number in range(2):
+        shutil.copy(ARTICLES / "courier-bridge.anno", tmp_path / "data" / f"{number}.anno")
+    for chosen, expected in (
+        (choice.ADAPTED, Learned(2, 0.625, 0.875, True)),
+        (choice.UNCHANGED, Learned(2, 0.625, 0.625, False)),
+    ):
+
+        def train(pages, parent, replay, chosen=chosen):
+            calls.append((len(pages), parent.meta["digest"], replay is not None))
+            return SimpleNamespace(trained=trained, scores=scores, chosen=chosen)
+
+        monkeypatch.setattr(choice, "learn", train)
+        assert learn(tmp_path, "default", allow_code=False) == expected
+        assert calls == [(2, load_model("default").meta["digest"], True), tmp_path / "model"]
+        assert Learned(**json.loads((tmp_path / "learned.json").read_text())) == expected
+        calls.clear()
+
+
+def test_a_new_model_changes_undecided_labels_of_the_open_page(place, monkeypatch):
+    app = App(Keys(), CONFIG, None, read_only=False, retrain=False)
+    opened = labelled_page(place)
+    app.show_page(opened)
+    guess = Guess(Prediction.of((Label.PARAGRAPH,) * 8, (0.9,) * 8, "new"))
+    monkeypatch.setattr(app._learning, "predictor", guess)
+    monkeypatch.setattr(app._learning, "see", lambda: True)
+    app.tick()
+    assert app._message.endswith("3 labels of this page changed")  # the first block was decided
+    assert opened.session.label(0) is Label.HEADER
+    assert set(opened.session.labels()[1:]) == {Label.PARAGRAPH}
+    monkeypatch.setattr(app._learning, "see", lambda: False)
+    app.key("down")
+    app.tick()
+    assert "changed" not in app._message
+    app.close()
+
+
+def labelled_page(place):
+    """Open a page and decide its first block."""
+    opened = opened_at(place)
+    opened.session.act(Label.HEADER)
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("page", "anno", "words"),
+    [
+        (None, "none.anno", r"none\.anno: cannot be read: No such file or directory"),
+        ("none.html", "none.anno", r"none\.html: cannot be read: No such file or directory"),
+        ("tea.html", "folder", "folder is a directory, not an annotation file"),
+        ("tea.html", "none/tea.anno", r"none is not a directory, so tea\.anno cannot be written there"),
+        ("tea.html", "tea.html/tea.anno", r"tea\.html is not a directory, so tea\.anno cannot be written there"),
+    ],
+)
+def test_pages_that_cannot_be_opened(place, page, anno, words):
+    folder = place.parent
+    (folder / "folder").mkdir()
+    with pytest.raises(DataError, match=words):
+        open_page(page and folder / page, folder / anno, CONFIG)
+    assert sorted(path.name for path in folder.iterdir()) == ["folder", "tea.html"]
 
 
 # Places, keys and texts.

@@ -7,6 +7,7 @@ import os
 import socket
 import stat
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -101,6 +102,21 @@ def test_failed_write_leaves_the_old_file_alone(tmp_path: Path) -> None:
         write_atomically(tmp_path / "tea", "text")  # type: ignore[arg-type]
     assert [path.name for path in tmp_path.iterdir()] == ["tea"]
     assert (tmp_path / "tea").read_bytes() == b"hot"
+
+
+def test_other_programs_may_write_the_same_file(tmp_path: Path) -> None:
+    temporary = tmp_path / ".tea.tmp"
+    temporary.write_bytes(b"of another program")
+    write_atomically(tmp_path / "tea", b"hot")
+    assert temporary.read_bytes() == b"of another program"
+    write_atomically(tmp_path / "tea", b"hot", alone=True)
+    assert not temporary.exists()
+
+
+def test_copies_need_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "hardlink_to", mock.Mock(side_effect=PermissionError))
+    (tmp_path / "tea").write_bytes(b"hot")
+    assert keep_copy(tmp_path / "tea", "other").read_bytes() == b"hot"
 
 
 def test_leftovers_of_a_killed_program_are_removed(tmp_path: Path) -> None:

@@ -85,3 +85,7 @@ def test_unsure_detection_does_not_replace_the_declared_language():
     assert language_of(text) in known_languages()
     assert language_of(f"{UNSURE * 20}{GERMAN * 8}", "fi") == "de"  # the first 400 characters are not enough
     assert language_of(f"{UNSURE * 60}{GERMAN * 8}", "fi") == "fi"
+
+
+def test_the_first_400_characters_decide_if_they_are_clear():
+    assert language_of(f"{GERMAN * 4}{'Tea is a hot drink that is made of the leaves of a bush. ' * 12}") == "de"

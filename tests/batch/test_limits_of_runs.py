@@ -1,5 +1,6 @@
 """Exact limits and defaults of runs, and the order of work, in this process."""
 
+import errno
 import gzip
 import io
 import json
@@ -8,7 +9,7 @@ import signal
 import sys
 import time
 from itertools import count
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -31,8 +32,8 @@ from victorpy.batch.inputs import (
     survey,
     unread_record,
 )
+from victorpy.batch.local import parts, signals, stretches
 from victorpy.batch.local import pool as pool_module
-from victorpy.batch.local import stretches
 from victorpy.batch.local.by_site import bucket_of
 from victorpy.batch.local.flow import Flow
 from victorpy.batch.local.logs import (
@@ -52,6 +53,7 @@ from victorpy.batch.local.pool import Here, Task, Workers, set_deadline
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.run import failed_path, run_plan, run_settings, stretch_size
 from victorpy.batch.local.stretches import Job, is_in_part, run_stretch, start_worker
+from victorpy.batch.names import Names
 from victorpy.batch.outcome import Counts, Outcome, Tally, clean_record, failure, row, stored_outcome
 from victorpy.batch.plan import Dedup, Filters, Limits, Plan
 from victorpy.batch.record import (
@@ -67,7 +69,8 @@ from victorpy.batch.record import (
 )
 from victorpy.batch.sinks import Sink, as_line, make_sink, sink_name
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
-from victorpy.batch.store import merge_splits, other_settings, read_head, split_label, summarise
+from victorpy.batch.sources.expanding import ExpandedGzip
+from victorpy.batch.store import Store, merge_splits, other_settings, read_head, split_label, summarise
 from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.methods import Method
 
@@ -354,6 +357,29 @@ def test_files_of_inputs(tmp_path, monkeypatch):
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "is_run"),
+    [
+        ("run/manifest.jsonl", '{"format": 2, "settings": {}}', True),
+        ("run/split-1-of-2-manifest.jsonl", '{"format": 2, "settings": {}}', True),  # not merged yet
+        ("run.run/split-1-of-2-manifest.jsonl", '{"format": 2, "settings": {}}', True),
+        ("run/_settings.json", '{"settings": {}}', True),  # of a Spark run
+        ("run/manifest.jsonl", '{"html": "<p>Tea"}', False),
+        ("run/manifest.jsonl", "", False),
+        ("run/settings.json", '{"settings": {}}', False),
+    ],
+)
+def test_directories_of_runs_are_not_read_as_input(tmp_path, name, content, is_run):
+    for each in ("in/pages.jsonl", "in/run/part-0.jsonl", f"in/{name}"):
+        (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / each).write_text(content)
+    found = [str(file.place) for file in find_files([str(tmp_path / "in")])]
+    assert ("pages.jsonl" in found, "run/part-0.jsonl" in found) == (True, not is_run)
+    assert is_output(tmp_path / "in" / "run") is is_run
+    (file,) = find_files([str(tmp_path / "in" / "run" / "part-*")])  # named by the user
+    assert file.place == Path("part-0.jsonl")
+
+
 # Reading and retrying.
 
 
@@ -590,6 +616,15 @@ def test_segments_are_in_order_whatever_the_order_of_work(tmp_path, jobs, choose
     assert pool.most == jobs
 
 
+def test_workers_run_at_most_256_stretches_ahead_and_16_more_per_worker(tmp_path):
+    """The first worker does not end its stretch as long as the second one has work."""
+    done, progress = [], Progress(io.StringIO(), quiet=True)
+    groups = (Group(number, (), 16) for number in range(2))
+    flow = Flow(Pool(2, max), groups, tmp_path, ".log", progress, function=stretch_function([300, 300], done))
+    assert len(list(flow.segments())) == 600
+    assert done.index((0, 0)) == 256 + 16 * 2 + 1
+
+
 def test_work_begins_with_a_stretch_and_leaves_out_unwanted_ones(tmp_path):
     done, lengths = [], [2, 3, 1]
     groups, progress = (Group(n, (), 16) for n in range(3)), Progress(io.StringIO(), quiet=True)
@@ -802,6 +837,96 @@ def test_manifests_without_settings(tmp_path, content):
     assert read_head(path) == {}
 
 
+def test_directories_that_are_refused(tmp_path):
+    for name, content in (("old", '{"format": 1, "settings": {}}\n'), ("new", '{"format": 2, "settings": {}}\n')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.jsonl").write_text(content)
+    with pytest.raises(OutputError, match="old: an older version has written this output; choose another directory"):
+        Store(tmp_path / "old", {})
+    store = Store(tmp_path / "new", {})
+    with pytest.raises(OutputError, match="new: another run is writing there; wait for it to finish"):
+        Store(tmp_path / "new", {})
+    store.close()
+    Store(tmp_path / "new", {}).close()
+    (tmp_path / "part-0000000.jsonl").touch()
+    store = Store(tmp_path, {})
+    with pytest.raises(OutputError, match=r"part-0000000\.jsonl: this file exists, but there is no manifest; choose"):
+        store.begin({})
+    store.close()
+    store = Store(tmp_path, {}, "split-1-of-2-", shared=True)
+    store.begin({})
+    store.close()
+
+
+def test_parts_of_changed_inputs_are_not_merged(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"html": "<p>Tea"}\n' * 40)
+    for number in (1, 2):
+        plan = Plan(
+            (str(tmp_path / "x.jsonl"),), tmp_path / "out", "jsonl", method=Method("everything"), part=(number, 2)
+        )
+        run_plan(plan, io.StringIO(), guarded=False)
+        (tmp_path / "x.jsonl").write_text('{"html": "<p>Cup"}\n' * 41)
+    with pytest.raises(OutputError, match="the input files have changed between the parts; clean all of them again"):
+        merge_splits(tmp_path / "out")
+
+
+def test_a_full_disk_stops_the_run_which_can_be_resumed(tmp_path, monkeypatch):
+    (tmp_path / "x.jsonl").write_text('{"html": "<p>Tea"}\n' * 40)
+    out = tmp_path / "out"
+    plan = Plan((str(tmp_path / "x.jsonl"),), out, "jsonl", method=Method("everything"), shard_records=16)
+    commit = Store.commit
+
+    def fail(store, path, *rest):
+        if store.parts:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        commit(store, path, *rest)
+
+    monkeypatch.setattr(Store, "commit", fail)
+    with pytest.raises(OutputError) as raised:
+        run_plan(plan, io.StringIO(), guarded=False)
+    assert str(raised.value) == (
+        f"{out}/part-0000001.jsonl: No space left on device; 16 pages are written to {out}, and 16 finished pages "
+        f"kept in {out}/.segments; solve the problem and run the same command to resume"
+    )
+    monkeypatch.setattr(Store, "commit", commit)
+    stream = io.StringIO()
+    summary = run_plan(plan, stream, guarded=False)
+    assert (summary["pages"], summary["pages-now"], len(summary["runs"])) == (40, 8, 2)
+    assert f"clean: {out}: resuming after 32 pages\n" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("place", "words"), [("x.jsonl", "this is a file; give a dir"), ("x.jsonl/out", "cannot be written: Not")]
+)
+def test_output_that_cannot_be_a_directory(tmp_path, place, words):
+    (tmp_path / "x.jsonl").write_text('{"html": "<p>Tea"}\n')
+    plan = Plan((str(tmp_path / "x.jsonl"),), tmp_path / place, "jsonl", method=Method("everything"))
+    with pytest.raises(OutputError, match=words):
+        run_plan(plan, io.StringIO(), guarded=False)
+
+
+def test_a_log_that_cannot_be_written_does_not_stop_the_run(tmp_path):
+    class Full(io.StringIO):
+        def flush(self):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    stream = io.StringIO()
+    progress = Progress(stream, 3, quiet=True, log=tmp_path / "log")
+    progress._log = Full()
+    progress.log("start")
+    progress.log("end")
+    words = f"{tmp_path / 'log'}: cannot be written: No space left on device; the run continues without this log"
+    assert stream.getvalue() == f"clean: {words}\n"
+
+
+def test_numbers_in_names_skip_names_in_use():
+    names, page = Names(), PurePosixPath("a/page.txt")
+    for name in ("a/page.txt", "a/PAGE-2.txt", "a/page-3.txt"):
+        names.take(PurePosixPath(name))
+    assert [str(names.unique(page)) for _ in range(2)] == ["a/page-4.txt", "a/page-5.txt"]
+    assert str(names.unique(PurePosixPath("b/page.txt"))) == "b/page.txt"
+
+
 def test_lists_of_failures_of_retries(tmp_path):
     (tmp_path / "failed.jsonl").write_text("")
     plan = Plan(retry=tmp_path / "failed.jsonl", to="jsonl")
@@ -838,6 +963,27 @@ def test_parts_that_are_missing_are_not_merged(tmp_path):
         "failed.jsonl",
         "manifest.jsonl",
     ]
+
+
+def test_signals_are_handled_between_the_stretches_of_a_folder(tmp_path, monkeypatch):
+    """All pages are cleaned before replicas are found. After that, the main process writes without waiting."""
+    (tmp_path / "x.jsonl").write_text("".join(f'{{"html": "<p>Tea {n}"}}\n' for n in range(48)))
+    plan = Plan((str(tmp_path / "x.jsonl"),), tmp_path / "out", method=Method("everything"), dedup=Dedup("fingerprint"))
+    written, write_piece = [], parts.write_piece
+
+    def interrupted(*arguments):
+        written.append(1)
+        monkeypatch.setattr(signals._State, "received", signal.SIGTERM)
+        return write_piece(*arguments)
+
+    monkeypatch.setattr(parts, "write_piece", interrupted)
+    with pytest.raises(signals.Stopped):
+        run_plan(plan, io.StringIO(), guarded=False)
+    assert len(written) == 1
+    monkeypatch.setattr(parts, "write_piece", write_piece)
+    stream = io.StringIO()
+    assert run_plan(plan, stream, guarded=False)["kept"] == 48
+    assert "resuming after 48 pages" in stream.getvalue()
 
 
 def test_progress_and_times_of_a_stream(tmp_path, monkeypatch):
@@ -944,3 +1090,35 @@ def test_only_plain_lines_have_offsets(tmp_path):
     for name, offsets in (("x.jsonl", [0, 19, 38]), ("x.jsonl.gz", [0, 0, 0])):
         records = read_file(InputFile(tmp_path / name, Path(name), name), ReadOptions())
         assert [record.offset for record in records] == offsets
+
+
+def test_moving_back_in_a_gzip_file_expands_one_member_again():
+    members = [bytes([65 + number]) * 1_000 for number in range(4)]
+    stream = ExpandedGzip(io.BytesIO(b"".join(gzip.compress(member, mtime=0) for member in members)), 0)
+    assert b"".join(iter(stream.read, b"")) == b"".join(members)
+    for offset, more in ((3_000, 1_000), (3_500, 1_000), (2_999, 2_000), (0, 4_000)):
+        before = stream.work
+        stream.seek(offset)
+        assert b"".join(iter(stream.read, b"")) == b"".join(members)[offset:]
+        assert stream.work - before == more
+    assert [stream.member_at(offset) > 0 for offset in (0, 1_000, 1_001, 3_000)] == [False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "module", "package", "extra"),
+    [
+        (".warc.gz", "fastwarc.warc", "FastWARC", "batch"),
+        (".jsonl.zst", "zstandard", "zstandard", "batch"),
+        (".parquet", "pyarrow", "pyarrow", "parquet"),
+    ],
+)
+def test_packages_that_are_missing_are_named(tmp_path, monkeypatch, suffix, module, package, extra):
+    path = tmp_path / f"x{suffix}"
+    path.write_bytes(b"x")
+    monkeypatch.setitem(sys.modules, module, None)
+    words = rf"x{suffix} needs {package}: pip install .*\[{extra}\]"
+    with pytest.raises(VictorError, match=words):
+        list(SOURCES.get(suffix).read(path, ReadOptions(), 0, 0))
+    if suffix != ".warc.gz":
+        with pytest.raises(VictorError, match=words):
+            make_sink(Plan(output=path, to=suffix[1:])).join(path, [])

@@ -16,7 +16,6 @@ from victorpy.batch.inputs import find_files, read_file
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.sinks import table_schema
 from victorpy.batch.sources import ReadOptions
-from victorpy.commands import main
 from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.methods import Method
 from victorpy.spark import driver
@@ -294,28 +293,3 @@ def test_cut_files_give_every_record_once(inputs, monkeypatch):
     assert len(units) > len(inputs) + 3
     cut = [record.origin for unit in units for record in read_file(unit, options)]
     assert cut == [record.origin for file in find_files(inputs) for record in read_file(file, options)]
-
-
-def test_single_pages_and_tables_without_pages_are_refused(tmp_path):
-    (tmp_path / "page.html").write_text("<p>tea")
-    pq.write_table(pa.table({"content": ["<p>tea"]}), tmp_path / "t.parquet")
-    for name, words in {"page.html": "single page files", "t.parquet": "no column 'html'"}.items():
-        with pytest.raises(DataError, match=words):
-            list(spark_task.find_units([str(tmp_path / name)], ReadOptions()))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--to", "folder"], "must be one of parquet, jsonl, jsonl.gz"),
-        (["--method", "sst"], "add --by-site"),
-        (["--method", "site"], "--method site learns from sites; add --by-site"),
-        (["--model", "site"], "--model site learns from sites; add --by-site"),
-        (["--model", "nowhere"], "nowhere"),
-        (["--by-site", "--method", "default"], "does not learn from sites"),
-    ],
-)
-def test_command_refuses_wrong_options_before_it_starts_spark(arguments, words, capsys, monkeypatch):
-    monkeypatch.setattr(spark, "session", None)
-    assert main(["spark-clean", "in.warc", "out", *arguments]) == 2
-    assert words in capsys.readouterr().err

@@ -661,9 +661,10 @@ def test_learn_says_whether_training_pays(pages, gain, expected_gain, sites, sen
 
 def test_summary_of_learn_does_not_promise_too_much():
     scores = {UNCHANGED: [0.5] * 5, "CRF from scratch": [0.75] * 5}
-    learned = Learned(None, "CRF from scratch", scores, 0.2, sites=5, by_site=False)
-    head, *_, warning, last = _describe_choice(learned, "tea")
-    assert head == "word F1 on unseen pages of unknown sites (cross-validation), with 95 % intervals:"
+    for sites, words in ((SEVERAL_SITES, " of unknown sites"), (SEVERAL_SITES - 1, "")):
+        learned = Learned(None, "CRF from scratch", scores, 0.2, sites, by_site=False)
+        head, *_, warning, last = _describe_choice(learned, "tea")
+        assert head == f"word F1 on unseen pages{words} (cross-validation), with 95 % intervals:"
     assert warning == "the saved model knows only pages like these; use it for no others"
     assert last.startswith("training pays: +0.250 word F1")
 

@@ -5,6 +5,7 @@ import json
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.commands import clean, only_line
@@ -12,10 +13,15 @@ from support.commands import clean, only_line
 from victorpy import commands, native
 from victorpy.batch.plan import Dedup, Filters, Limits, Plan
 from victorpy.batch.sources import ReadOptions
-from victorpy.commands import Arguments, Parser, _shared, evaluate, model, reason_of
-from victorpy.errors import ConfigError, OutputError
+from victorpy.cleaner import read_document
+from victorpy.commands import Arguments, Parser, _shared, evaluate, learn, model, reason_of
+from victorpy.config import load_config
+from victorpy.document import Label
+from victorpy.errors import ConfigError, OutputError, VictorError
 from victorpy.methods import Method
+from victorpy.model.choice import Learned
 from victorpy.model.parts import Parts
+from victorpy.outputs import CleanPage
 
 
 def typed(program="victor clean", **values):
@@ -166,6 +172,18 @@ def test_unknown_options_are_suggested(capsys):
         )
 
 
+@pytest.mark.parametrize(("arguments", "code"), [([], 2), (["--help"], 0)])
+def test_main_help_lists_the_commands(capsys, arguments, code):
+    with pytest.raises(SystemExit) as ended:
+        commands.main(arguments)
+    shown = capsys.readouterr()
+    text = shown.out + shown.err
+    assert (ended.value.code, bool(shown.out)) == (code, code == 0)
+    assert text.startswith("usage: victor [options] COMMAND ...\n\nClean web pages: keep the main content, drop menus")
+    assert "\ncommands:\n  agree " in text
+    assert "\n  spark-clean " in text
+
+
 def test_native_core_is_suggested_once(tmp_path, monkeypatch):
     (tmp_path / "a.html").write_text("<p>Tea")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -262,3 +280,147 @@ def test_closed_streams_are_replaced(monkeypatch):
 
 def test_limits_of_workers_have_defaults():
     assert Limits() == Limits(1, 10.0, 1_000_000_000)
+
+
+def test_summary_is_written_into_a_pipe():
+    reading, writing = os.pipe()
+    _shared.write_summary(typed(summary=Path(f"/dev/fd/{writing}"), quiet=False), {"pages": 1})
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        assert pipe.read() == '{\n  "pages": 1\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "quiet", "shown"),
+    [(True, False, "\rtwo"), (True, True, ""), (False, False, "one\ntwo\n"), (False, True, "")],
+)
+def test_progress_in_one_line(monkeypatch, is_terminal, quiet, shown):
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: is_terminal)
+    monkeypatch.setattr("sys.stderr", stream)
+    with _shared.one_line(quiet) as show:
+        show("one")
+        show("two")
+        written = stream.getvalue()
+    assert (shown in written, bool(written)) == (True, bool(shown))
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (VictorError("no tea"), 2, "list: no tea\n"),
+        (OSError(28, "No space left on device", "out"), 2, "list: out: No space left on device\n"),
+        (OSError(28, "No space left on device"), 2, "list: No space left on device\n"),
+        (RuntimeError("Symlink loop from 'x'"), 2, "list: Symlink loop from 'x'\n"),
+        (KeyboardInterrupt(), 130, ""),
+        (RuntimeError("a bug"), None, ""),
+        (ValueError("a bug"), None, ""),
+    ],
+)
+def test_errors_of_commands(monkeypatch, capsys, error, code, words):
+    def run(arguments):
+        raise error
+
+    monkeypatch.setattr("victorpy.commands.list.run", run)
+    if code is None:
+        with pytest.raises(type(error), match="a bug"):
+            commands.run("list", ["formats"])
+    else:
+        assert commands.run("list", ["formats"]) == code
+    assert capsys.readouterr().err == words
+
+
+# Learning.
+
+FIVE, FOUR = "one two three four five", "one two three four"
+P, O = Label.PARAGRAPH, Label.OTHER  # noqa: E741
+
+
+def labelled(texts, url=""):
+    """Return a page with these texts, each with its label."""
+    document = read_document("".join(f"<p>{text}</p>" for text in texts), load_config("default"), url)
+    return CleanPage(document, tuple(texts.values()))
+
+
+@pytest.mark.parametrize(
+    ("pages", "disputed"),
+    [
+        ([({FIVE: P}, "a"), ({FIVE: O}, "a")], [FIVE]),
+        ([({FIVE: P}, "a"), ({FIVE: O}, "b")], []),  # two sites may use a text differently
+        ([({FOUR: P}, "a"), ({FOUR: O}, "a")], []),
+        ([({FIVE: P}, "a"), ({FIVE: P}, "a")], []),
+        ([({FIVE: O, FOUR: P}, "a"), ({FIVE: P, FOUR: O}, "a")], [FIVE]),
+    ],
+)
+def test_texts_with_contradicting_labels(pages, disputed):
+    pages = [labelled(texts, f"http://{site}.example/") for texts, site in pages]
+    assert learn._disputed_texts(pages) == disputed
+
+
+@pytest.mark.parametrize(
+    ("hosts", "site_key", "notes"),
+    [
+        (["a.example"], "domain", ["there is only one page to learn from; the model will hardly work on others"]),
+        (["a.example"] * 2, "domain", ["there are only 2 pages to learn from, so the scores are very uncertain",
+                                       "all pages seem to be from a.example; the scores hold for this site only"]),
+        (["x.a.example", "y.a.example"] * 2 + ["a.example"], "domain",
+         ["all pages seem to be from a.example; the scores hold for this site only"]),
+        (["x.a.example", "y.a.example"] * 2 + ["a.example"], "host", []),
+        ([""] * 5, "domain", []),
+        (["a.example"] * 4 + [""], "domain", []),
+    ],
+)  # fmt: skip
+def test_warnings_about_few_pages_and_one_site(capsys, hosts, site_key, notes):
+    pages = [labelled({f"tea {n}": P}, f"http://{host}/" if host else "") for n, host in enumerate(hosts)]
+    learn._warn_about(typed(quiet=False, site_key=site_key), pages, [None] * len(pages))
+    assert capsys.readouterr().err == "".join(f"clean: {note}\n" for note in notes)
+
+
+def test_warning_about_contradicting_labels_leaves_out_weighted_pages(capsys):
+    pages = [labelled({FIVE: label, f"tea {n}": P}) for n, label in enumerate((P, O, P, P, P))]
+    arguments = typed(quiet=False, site_key="domain")
+    learn._warn_about(arguments, pages, [None] * 5)
+    found = f"texts that are content on one page and noise on another: 1; check the labels of {FIVE!r}"
+    assert capsys.readouterr().err == f"clean: {found}\n"
+    learn._warn_about(arguments, pages, [None, [1.0, 1.0], None, None, None])
+    assert capsys.readouterr().err == ""
+
+
+def test_first_of_several_copies_is_kept():
+    notes = []
+    texts = (("tea", P), ("tea", P), ("cup", P), ("cup", O), ("cup", P), ("pot", P))
+    rows = [learn.Loaded(labelled(dict([text])), None, "x", name) for name, text in zip("abcdef", texts, strict=True)]
+    assert [row.name for row in learn._without_copies(rows, notes.append)] == ["a", "c", "f"]
+    assert [row.name for row in learn._without_copies(rows[:2], notes.append)] == ["a"]
+    assert [row.name for row in learn._without_copies(rows[4:], notes.append)] == ["e", "f"]
+    advice = "; check 1 page whose copies have contradicting labels (the first: c, d, e)"
+    assert notes == [f"copies of other pages: 3{advice}", "copies of other pages: 1"]
+
+
+@pytest.mark.parametrize(
+    ("replay", "sample", "notes"),
+    [
+        (0.5, "sample", ""),
+        (0.5, None, "clean: the sample of general pages does not fit this model, so other pages may become worse\n"),
+        (0.0, None, ""),
+    ],
+)
+def test_pages_of_the_replay_sample(monkeypatch, capsys, replay, sample, notes):
+    calls = []
+    learned = Learned("trained", "unchanged", {"unchanged": [0.5] * 5}, 0.0, 5, by_site=True)
+    monkeypatch.setattr(learn, "load_replay", lambda meta, weight: calls.append(weight) or sample)
+    monkeypatch.setattr(learn, "_note_seen", lambda *arguments: None)
+    monkeypatch.setattr(learn, "learn", lambda *arguments: calls.append(arguments) or learned)
+    model_stub = SimpleNamespace(meta={})
+    for origin in (None, "mine"):
+        calls.clear()
+        arguments = typed(quiet=False, replay=replay, origin=origin, site_key="host")
+        trained, lines = learn._adapt(arguments, model_stub, ["page"], [None], print)
+        assert calls == [
+            *([replay] if replay else []),
+            (["page"], model_stub, [None], "host", sample, bool(origin), print),
+        ]
+        assert (trained, f"a copy of {origin or 'default'}" in lines[-1]) == ("trained", True)
+        assert capsys.readouterr().err == notes
+    with pytest.raises(ConfigError, match="--replay must be 0 or more, not -1"):
+        learn._adapt(typed(replay=-1.0), model_stub, [], [], print)

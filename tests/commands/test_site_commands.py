@@ -327,7 +327,7 @@ def test_labelled_pages_tune_a_method(crawl: Path, tree: Path, annotated: Callab
 def test_labelled_pages_are_part_of_the_sample(crawl: Path, annotated: Callable[[str, float], Path]) -> None:
     records = list(find_records([str(crawl)]))
     for labelled, sample, expected in [((), 3, 3), ((annotated("page0.html", 0.4),), 3, 3), ((), 100, 8)]:
-        labeller = learn_site(load_method("sst"), records, labelled, sample).labeller
+        labeller = learn_site(load_method("sst"), records, labelled, sample, print).labeller
         assert isinstance(labeller, SiteStyleTree)
         assert labeller.tree_ is not None
         assert labeller.tree_.page_count == expected

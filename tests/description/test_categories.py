@@ -267,6 +267,68 @@ def test_arrays_of_the_wrong_size_are_refused(saved, tmp_path):
         load_categories(copy)
 
 
+FORGERIES = {
+    "of another type": lambda array: array.astype(np.int64 if array.dtype.kind == "f" else np.float64),
+    "too high": lambda array: np.full_like(array, np.inf if array.dtype.kind == "f" else 200_000_000),
+    "too low": lambda array: np.full_like(array, -np.inf if array.dtype.kind == "f" else -1),
+    "not a number": lambda array: np.full(array.shape, np.nan),
+    "with another dimension": lambda array: array[None],
+}
+
+
+@pytest.mark.parametrize("change", FORGERIES.values(), ids=FORGERIES)
+def test_each_forged_array_is_refused(saved, tmp_path, change):
+    model, directory = saved
+    copy = shutil.copytree(directory, tmp_path / "copy")
+    replace_arrays(copy, **model.arrays)
+    load_categories(copy)
+    for name, array in model.arrays.items():
+        replace_arrays(copy, **(model.arrays | {name: change(array)}))
+        with pytest.raises(ModelError, match="damaged"):
+            load_categories(copy)
+
+
+CHANGES = {
+    "no categories": {"categories": []},
+    "equal categories": {"categories": ["tea", "tea", "bikes"]},
+    "a number as category": {"categories": ["tea", "bikes", 3]},
+    "a number as method": {"method": 3},
+    "training as text": {"training": "tea"},
+    "unknown setting": {"settings": {"tea": 1}},
+}
+
+
+@pytest.mark.parametrize("changed", CHANGES.values(), ids=CHANGES)
+def test_forged_description_of_a_model_is_refused(bags, tmp_path, changed):
+    save_categories(train_categories(*bags), tmp_path / "model")
+    meta = json.loads((tmp_path / "model" / "meta.json").read_bytes()) | changed
+    meta["digest"] = _meta_digest(meta)
+    (tmp_path / "model" / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    with pytest.raises(ModelError, match="damaged"):
+        load_categories(tmp_path / "model")
+
+
+def test_pages_without_terms_can_be_neighbours(bags, tmp_path):
+    model = train_categories([*bags[0], {}], [*bags[1], "tea"], Settings(k=3))
+    save_categories(model, tmp_path / "model")
+    assert load_categories(tmp_path / "model").category_of(bags[0][0]) == model.category_of(bags[0][0])
+
+
+@pytest.mark.parametrize(("name", "limit"), [("labels", "categories"), ("columns", "terms")])
+def test_numbers_of_categories_and_terms_exist(bags, tmp_path, name, limit):
+    model = train_categories(*bags, Settings(k=3))
+    save_categories(model, tmp_path / "model")
+    for last, is_valid in ((len(getattr(model, limit)) - 1, True), (len(getattr(model, limit)), False)):
+        array = model.arrays[name].copy()
+        array[-1] = last
+        replace_arrays(tmp_path / "model", **(model.arrays | {name: array}))
+        if is_valid:
+            load_categories(tmp_path / "model")
+        else:
+            with pytest.raises(ModelError, match=f"{name} are not all numbers from 0 to {last - 1}"):
+                load_categories(tmp_path / "model")
+
+
 def test_model_of_another_kind_is_refused():
     with pytest.raises(ModelError, match="another kind of model"):
         load_categories(Path(__file__).parents[2] / "victorpy" / "data" / "models" / "default")

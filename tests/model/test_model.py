@@ -11,10 +11,12 @@ from support.commands import run_process
 
 from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
+from victorpy.document import Label
 from victorpy.errors import ConfigError, ModelError, VictorError
+from victorpy.methods import load_method
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import load_model, save_model
-from victorpy.model.train import load_pages, train
+from victorpy.model.train import describe_training, load_pages, train
 
 ROOT = Path(__file__).parents[2]
 ARTICLES = sorted((ROOT / "data" / "article").glob("*.anno"))
@@ -360,3 +362,16 @@ def test_style_files_are_copied_into_the_model(tmp_path, pages):
     assert [block.hidden for block in blocks] == [True, False]
     with pytest.raises(ConfigError, match=r"styled\.conf:3: style-files: no file 'site\.css'"):
         train(pages, read_config(path))
+
+
+def test_description_of_the_training_pages():
+    cleaner = load_method("everything")
+    page = cleaner.document("<p>a<p>b<p>c<p>d")
+    right, *_ = page.labels
+    other, wrong = Label.OTHER, Label.HEADER
+    pages = [replace(page, labels=labels) for labels in ([right, wrong, other, other], [right] * 4, [other] * 4)]
+    about = describe_training(pages, cleaner.labeller, [None, None, [1.0] * 4])
+    assert about["scores"] == {"label_accuracy": 0.625, "content_accuracy": 0.75}
+    assert about["labels"] == {"header": 1, "other": 2, str(right): 5}
+    assert (about["pages"], about["blocks"], len(about["fingerprints"].split())) == (3, 12, 1)
+    assert describe_training([], cleaner.labeller, None)["scores"] == {"label_accuracy": 0, "content_accuracy": 0}

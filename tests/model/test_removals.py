@@ -6,7 +6,7 @@ import pytest
 from victorpy import CleanPage, Label, load_config, read_document
 from victorpy.columns import Columns
 from victorpy.model.evidence import Keeping
-from victorpy.model.evidence.removals import hidden_twins
+from victorpy.model.evidence.removals import controls, hidden_twins
 from victorpy.model.parts import AS_LABELLED, Parts, drop_by_default
 
 TEXT = "Tea is hot, and it is drunk all over the world, with milk or without it."
@@ -88,7 +88,7 @@ def test_twins_of_texts_for_screen_readers(html, expected):
     config = load_config("default")
     page = Columns(read_document(html, config), config)
     twins = hidden_twins(np.ones(page.count, dtype=bool), page)
-    assert [text for text, is_twin in zip(page.texts, twins, strict=True) if is_twin] == expected
+    assert [page.texts[number] for number in twins] == expected
 
 
 def test_the_line_around_a_dropped_twin_stays_whole():
@@ -96,3 +96,30 @@ def test_the_line_around_a_dropped_twin_stays_whole():
     page = CleanPage(document, (Label.PARAGRAPH, *[Label.CONTINUATION] * (len(document.texts) - 1)))
     assert drop_by_default(page, Parts()).text == "$5 per month now\n"
     assert drop_by_default(page, AS_LABELLED).text == "$5/mo. per month now\n"
+
+
+LIST = "<ul><li>a<li>b</ul>"
+
+
+@pytest.mark.parametrize(
+    ("html", "kept", "expected"),
+    [
+        ("<p>x<p>Contents<p>y", "x,Contents,y", ""),
+        ("<p>x<p>Contents<p>y", "x,Contents", "Contents"),  # what follows is dropped
+        ("<p>x<p>Contents<p>y<p>z", "x,Contents,z", "Contents"),
+        ("<p>x<p>Contents", "x,Contents", "Contents"),
+        ("<p>x<p>Contents<p>Contents", "x,Contents", ""),  # several tables
+        (f"<details><summary>Contents</summary><h4>T</h4>{LIST}</details><p>x", "Contents,T,x", "Contents,T"),
+        (f"<details><summary>Contents</summary><h4>T</h4>{LIST}</details><p>x", "Contents,T,b,x", ""),
+        (f"<h4>S</h4><details><summary>Contents</summary><h4>T</h4>{LIST}</details>", "S,Contents,T", "Contents,T"),
+        (f"<details><summary>Steps</summary><h4>T</h4>{LIST}</details><p>x", "Steps,T,x", ""),
+        ("<details><summary>Contents</summary><h4>T</h4></details><p>x", "Contents,T,x", ""),  # there never was a list
+        (f"<summary>Contents</summary><h4>T</h4>{LIST}<p>x", "Contents,T,x", ""),
+    ],
+)
+def test_contents_without_their_list_are_dropped(html, kept, expected):
+    config = load_config("default")
+    page = Columns(read_document(html, config), config)
+    is_kept = np.array([text in kept.split(",") for text in page.texts])
+    found = sorted(controls(is_kept, page))
+    assert ",".join(page.texts[number] for number in found if is_kept[number]) == expected

@@ -7,19 +7,22 @@ import pytest
 from support.snapshots import check
 
 from victorpy.model import choice, role_trees
-from victorpy.model.evidence import adaptation, net, replay
+from victorpy.model.evidence import adaptation, lexicon, net, replay, stage
 from victorpy.model.role_trees import fit_forest
 
 NUMBERS = [
     *("FOLDS SEVERAL_SITES FEWEST_CLASSES USUAL_GAIN GAIN_SPREAD USUAL_SPREAD USUAL_PAGES NEW_MODEL_GAIN".split()),
     *("MOST_FORGOTTEN FEWEST_TO_AVERAGE FEWEST_FOR_TREES FEW_PAGES SMALL CONFIGS STEPS".split()),
 ]
+NET_NUMBERS = "LAYERS HIGHEST EPOCHS BATCH STEPS LONGEST RATE DECAY WARM_UP DROPPED DROPPED_GROUP".split()
 
 
 def test_settings_were_chosen_by_experiments():
     """They change what models learn, so a change needs new experiments."""
     settings = {name: getattr(choice, name) for name in NUMBERS}
     settings |= {"adaptation": adaptation.SETTINGS, "own trees": adaptation.OWN_SETTINGS, "roles": role_trees.SETTINGS}
+    settings |= {f"net {name}": getattr(net, f"_{name}") for name in NET_NUMBERS}
+    settings["weights"] = [lexicon.DOUBT, lexicon.FEWEST_SITES, stage._MOST_WORDS, stage._PAGE_WEIGHT]
     settings |= {"limits": [adaptation.OWN_SHARE, adaptation.LIKE, adaptation.MUCH_LIKE, net.SHARE, replay.WEIGHT]}
     check("settings", "training", {name: json.dumps(value) for name, value in settings.items()})
 

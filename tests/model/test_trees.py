@@ -123,3 +123,11 @@ def test_kinds_are_a_weighted_geometric_mean(share):
     found = decoder._with_trees(by_crf, findings)
     assert found == pytest.approx(joined / joined.sum(axis=1, keepdims=True))
     assert decoder._with_trees(by_crf, Findings(np.zeros(2), np.zeros((0, 2)))).tolist() == by_crf.tolist()
+
+
+def test_trees_learn_probabilities():
+    pytest.importorskip(CATBOOST)
+    matrix, likely = np.array([CONTENT, ~CONTENT], dtype=np.float32), np.where(CONTENT, 0.9, 0.2)
+    settings = {"learner": CATBOOST, "loss_function": "CrossEntropy", "iterations": 60, "learning_rate": 0.5}
+    found = grow(matrix, likely, np.ones(80), settings).log_odds(matrix)
+    assert found == pytest.approx(np.log(likely / (1 - likely)), abs=0.3)

@@ -293,11 +293,17 @@ def test_elements_that_mention_a_word(monkeypatch):
         assert each.mentioning([0, 1], "class", ["shar"]) == []
         assert each.mentioning(elements, "id", ["shar"]) == []
         assert each.elements_by("href") == {"/x?SHARE=1": [3], "/tea": [4], "": [5]}
+        assert each.mentioning(None, "class", ["shar"]) == [2, 5]
+        assert each.elements.innermost(["a", "nav"]) == [-1, -1, -1, 3, 4, 5]
+        assert each.elements.innermost(["a"], [1, 3]) == [-1, 1, 1, 3, 4, 5]
+        assert each.elements.with_tag("a") == [3, 4, 5]
         assert each.elements_by("id") == {}
         assert each.elements_named(re.compile("share$"), ["shar"]) == [5]
         assert each.elements_named(re.compile("share$"), ["tea"]) == []
     with pytest.raises(IndexError):
         document.mentioning([99], "class", ["shar"])
+    with pytest.raises(IndexError):
+        document.elements.innermost([], [99])
 
 
 def test_look_ups_are_equal_bit_for_bit():
@@ -475,7 +481,7 @@ def test_unread_texts_do_not_change_the_rest_of_the_tree(seed):
     ],
 )
 def test_unread_texts(page, expected):
-    assert parsing._survey(page.encode(), DELETED, READ)[0].decode() == expected
+    assert parsing._survey(page.encode(), DELETED, READ, metadata=False)[0].decode() == expected
 
 
 def test_unread_texts_with_metadata():
@@ -525,8 +531,8 @@ def test_marked_elements(monkeypatch):
 
 def test_unread_texts_depend_on_the_deleted_tags():
     page = b"<script>x</script><style>y</style>"
-    assert parsing._survey(page, ["style"], None)[0] == b"<script>x</script><style></style>"
-    assert parsing._survey(page, (), None)[0] is page
+    assert parsing._survey(page, ["style"], None, metadata=False)[0] == b"<script>x</script><style></style>"
+    assert parsing._survey(page, (), None, metadata=False)[0] is page
 
 
 def test_valid_utf8():

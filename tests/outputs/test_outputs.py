@@ -224,6 +224,9 @@ def test_link_over_two_blocks_is_a_link_in_both(format):
         ("http://[broken", "http://x.example/", ""),
         ("", "http://x.example/", ""),
         ("", "", ""),
+        ("a.html", "http://x.example/b\u00ad c/d", "http://x.example/b%C2%AD%20c/a.html"),  # signs that are not shown
+        ("../é", "http://x.example/b\n/c", "http://x.example/é"),
+        ("a.html", "http://x.example/~b,c;d=é/x", "http://x.example/~b,c;d=é/a.html"),
     ],
 )
 def test_links_are_made_absolute_and_unsafe_ones_removed(href, base, expected):

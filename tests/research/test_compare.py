@@ -618,7 +618,7 @@ def test_single_training_pages_are_recognised(two_sites, tmp_path, capsys):
 
 
 def test_evaluation_and_comparison_agree(two_sites):
-    cleaner = load_as_is("repeated")
+    cleaner = load_as_is("repeated", allow_code=False)
     pages = load_gold([f"cleaneval:{two_sites}"], cleaner.config, pytest.fail)
     result = evaluate_as_is(pages, cleaner, "repeated", Plan(), lambda count: None).scores()
     _, scores = run("repeated", f"cleaneval:{two_sites}")

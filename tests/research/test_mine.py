@@ -85,7 +85,7 @@ def pages(data):
 
 @pytest.fixture(scope="module")
 def scores(pages):
-    methods = parse_methods("none,unique-text,drop-everything")
+    methods = parse_methods("none,unique-text,drop-everything", allow_code=False)
     return mine(pages, methods, Settings(runs=30, dimensions=10))
 
 
@@ -343,6 +343,12 @@ def test_rise_of_every_method_over_no_cleaning_has_an_interval(scores):
     text = to_markdown(mining.report(scores, "Mining"))
     assert "## Gain over no cleaning" in text
     assert "| method | clustering F | F1 |" in text
+    assert "## Classification of the removed text" in text
+
+
+def test_report_leaves_out_removed_text_if_no_method_removes_any(scores):
+    results = [{**row, "removed": None} for row in scores["results"]]
+    assert "removed text" not in to_markdown(mining.report({**scores, "results": results}, "Mining"))
 
 
 def test_report_says_where_the_order_does_not_hold(scores):
@@ -460,7 +466,7 @@ def test_command_writes_a_report(data, tmp_path):
 
 @pytest.mark.slow
 def test_two_jobs_give_the_same_results(pages):
-    methods = parse_methods("unique-text")
+    methods = parse_methods("unique-text", allow_code=False)
     one, two = (mine(pages, methods, Settings(runs=4, dimensions=5, jobs=jobs)) for jobs in (1, 2))
     for result in (*one["results"], *two["results"]):
         del result["cost"]
@@ -468,15 +474,15 @@ def test_two_jobs_give_the_same_results(pages):
 
 
 def test_fewer_pages_can_be_clustered(pages):
-    scores = mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=10))
+    scores = mine(pages, parse_methods("none", allow_code=False), Settings(runs=3, cluster_pages=10))
     assert "10 randomly sampled pages are clustered" in mining.report(scores, "Mining").lead[1]
     with pytest.raises(DataError, match="1 pages do not make 2 clusters; raise `cluster_pages`"):
-        mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=1))
+        mine(pages, parse_methods("none", allow_code=False), Settings(runs=3, cluster_pages=1))
 
 
 def test_pair_without_a_common_site_has_a_dash(tmp_path):
     pages = read_pages([f"swde:{build(tmp_path, ('book', 'job'), 3)}"], 0, warn=pytest.fail)
-    text = to_markdown(mining.report(mine(pages, parse_methods("none"), Settings(runs=2)), "Mining"))
+    text = to_markdown(mining.report(mine(pages, parse_methods("none", allow_code=False), Settings(runs=2)), "Mining"))
     assert "| book – job | – | – |" in text
     assert "A dash means that no site has pages of both" in text
 

@@ -72,7 +72,7 @@ def language_of(text: str, claimed: str = "") -> str:
     candidates = [primary(claimed)]
     if len(text) >= _ENOUGH:
         detected, probability = _identifier().classify(text[:_FIRST_DETECTED])
-        if probability < _SURE and len(text) > _FIRST_DETECTED:
+        if probability < _SURE:
             detected, probability = _identifier().classify(text[:MOST_DETECTED])
         is_better = detected and (probability >= _SURE or not claimed)
         candidates.insert(0 if is_better else 1, _ALIASES.get(detected, str(detected)))

@@ -130,7 +130,7 @@ def is_gibberish(text: str) -> bool:
     >>> is_gibberish("Xkcd qwrt zpfag. " * 20), is_gibberish("Tea is a drink. " * 20), is_gibberish("茶叶 tbd " * 60)
     (True, False, False)
     """
-    sample = unicodedata.normalize("NFD", text[:_SAMPLED]).lower()
+    sample = text[:_SAMPLED].lower() if text.isascii() else unicodedata.normalize("NFD", text[:_SAMPLED]).lower()
     vowels = sum(map(sample.count, "aeiou"))
     if vowels >= _FEWEST_VOWELS * len(sample):
         return False  # a fast answer for most texts

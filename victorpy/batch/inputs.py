@@ -181,11 +181,13 @@ def _files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
 
 
 def is_output(directory: Path) -> bool:
-    """Whether a batch run has written a directory."""
+    """Whether a batch run has written a directory, also for a part of its inputs or on Spark."""
     for place in (directory, beside(directory)):
-        with suppress(OSError), open_regular(place / "manifest.jsonl") as manifest:
-            if re.match(rb'\{"format": \d+, "settings": ', manifest.readline(200)):
-                return True
+        with suppress(OSError):  # there is no run, or the name is too long
+            for path in sorted(place.glob("*manifest.jsonl")) or [place / "_settings.json"]:
+                with open_regular(path) as settings:
+                    if re.match(rb'\{("format": \d+, )?"settings": ', settings.readline(200)):
+                        return True
     return False
 
 

@@ -33,7 +33,7 @@ def learn_site(
     records: Sequence[Record],
     labelled: Sequence[Path],
     sample: int,
-    warn: Warn = lambda words: None,
+    warn: Warn,
 ) -> Cleaner:
     """Let a method learn from a site: from all annotated pages, and from a random sample of the other pages."""
     examples = [load_anno(path, cleaner.config.cuts) for path in labelled]

@@ -114,7 +114,9 @@ class ElementColumns(TextColumns):
         elements, starts = self._elements_by_tag
         numbers = [self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]
         groups = [elements[starts[number] : starts[number + 1]] for number in numbers]
-        return groups[0] if len(groups) == 1 else np.sort(np.concatenate([elements[:0], *groups]))
+        if len(groups) < 2:
+            return groups[0] if groups else elements[:0]
+        return np.sort(np.concatenate(groups))
 
     @cached_property
     def _elements_by_tag(self) -> tuple[Counts, list[int]]:

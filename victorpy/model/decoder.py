@@ -105,8 +105,9 @@ class Decoder:
         scored = np.flatnonzero(is_scored)
         states = crf.states(codes, scored)
         # Kept blocks cannot be noise, and other blocks cannot be anything else.
-        states -= _NEVER * (keep[scored, None] == crf.is_noise)
-        by_crf = marginals(states, crf.transitions)[keep[scored]]
+        is_kept = keep[scored]
+        states -= _NEVER * (is_kept[:, None] == crf.is_noise)
+        by_crf = marginals(states, crf.transitions)[is_kept]
         shares = np.zeros((page.count, len(crf.labels)))
         shares[:, crf.noise] = 1 - content
         shares[keep] = self._with_trees(by_crf, findings, keep) * content[keep, None]

@@ -265,9 +265,7 @@ class ModelLabeller(Labeller):
         stages, prepared = self._trained(), self.prepare()
         page, findings = self._find(document)
         codes = encode(page, prepared.encoders)
-        kinds = stages.kinds.labels if stages.kinds else ()
-        decoder = Decoder.of(prepared.config, stages.crf, kinds, self.threshold)
-        labels, shares, content = decoder.choose(page, codes, findings)
+        labels, shares, content = prepared.decoder(stages, self.threshold).choose(page, codes, findings)
         if not np.isfinite(shares.sum() + content.sum()):
             raise DataError("the model's probabilities are not numbers, because its weights are too large")
         is_kept = labels != stages.crf.noise
@@ -276,7 +274,7 @@ class ModelLabeller(Labeller):
             confidence *= GIBBERISH
         names = tuple(map(stages.crf.names.__getitem__, labels.tolist()))
         # Rounding both rows at once is faster.
-        own, any_content = np.round([shares[np.arange(len(labels)), labels], content], DIGITS).tolist()
+        own, any_content = np.array([shares[np.arange(len(labels)), labels], content]).round(DIGITS).tolist()
         warnings = self.site_.misfit(document) if self.site_ else ()
         labelling = Labelling(names, tuple(own), tuple(any_content), round(confidence, DIGITS), warnings=warnings)
         return labelling, codes, page
@@ -314,6 +312,14 @@ class _Prepared:
         self.config = load_config(asked) if isinstance(asked, str) else asked
         self.encoders = make_encoders(self.config)
         self.template = load_template(self.config)
+        self._decoder: tuple[Stages, float | None, Decoder] | None = None
+
+    def decoder(self, stages: Stages, threshold: float | None) -> Decoder:
+        """Return the decoder for trained stages. The last result is cached."""
+        if self._decoder is None or self._decoder[0] is not stages or self._decoder[1] != threshold:
+            kinds = stages.kinds.labels if stages.kinds else ()
+            self._decoder = stages, threshold, Decoder.of(self.config, stages.crf, kinds, threshold)
+        return self._decoder[2]
 
     @cached_property
     def wants_site(self) -> bool:

@@ -158,7 +158,7 @@ def drop_by_default(
             bylines += (np.flatnonzero(find_bylines(section, is_kept, is_kept)) + first).tolist()
         if "comments" not in parts.included:
             comments += (np.flatnonzero(find_comments(section, is_kept, is_kept, trees)) + first).tolist()
-        twins += (np.flatnonzero(hidden_twins(is_kept, section)) + first).tolist()
+        twins += [first + number for number in hidden_twins(is_kept, section)]
         first += section.count
     all_kept[[*bylines, *comments, *twins]] = False
     dropped = {*comments, *twins, *_lone_headings(page, np.flatnonzero(all_kept).tolist())}
@@ -186,7 +186,7 @@ def _lone_headings(page: CleanPage, kept: list[int]) -> Iterator[int]:
             if levels[1] <= levels[0]:
                 yield number
     last = kept[-1] if kept else 0
-    is_short = len(texts[last].split()) <= _LONE_WORDS
+    is_short = len(texts[last].split(None, _LONE_WORDS)) <= _LONE_WORDS
     is_open = texts[last].endswith(":") and last + 1 < len(texts)
     is_heading = _LONE_HEADING.match(texts[last]) and (is_short or labels[last] is Label.HEADER)
     if len(kept) > 1 and (is_heading or (is_short and is_open)):

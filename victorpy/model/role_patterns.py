@@ -70,6 +70,9 @@ TEXTS = {
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TEXT_REACH = 200
 
+TITLE_SHARE = 0.5
+"""Minimum share of a headline's words that must be in the title of the page."""
+
 LONG = 20
 """Minimum number of words of a block that is certainly running text."""
 
@@ -109,4 +112,4 @@ def text_marks(page: Columns, name: str, blocks: Counts) -> Flags:
 
 def has_headline(page: Columns) -> bool:
     """Whether the block most similar to a headline really is one: it repeats the title, or is an h1."""
-    return bool(page.count and (page.title_share[page.headline] > 0.5 or page.within("h1")[page.headline]))
+    return bool(page.count and (page.title_share[page.headline] > TITLE_SHARE or page.within("h1")[page.headline]))

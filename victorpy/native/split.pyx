@@ -8,6 +8,7 @@ a call returns, and nothing is recursive. Objects of Python are made only when s
 
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset, strlen, strncasecmp, strncmp
 from libcpp.algorithm cimport lower_bound, sort, unique
 from libcpp.pair cimport pair
@@ -17,6 +18,7 @@ from libcpp.vector cimport vector
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport _Element, elementFactory, import_lxml__etree
 
+import numpy as np
 from lxml import etree
 
 from victorpy.document import Block, Elements, Piece
@@ -29,6 +31,9 @@ cdef extern from "Python.h":
     void *PyUnicode_DATA(object text)
     ctypedef struct PyTypeObject:
         object (*tp_alloc)(type kind, Py_ssize_t size)
+
+cdef enum:
+    MOST_WORDS = 64  # that are searched for together
 
 cdef enum:
     PRE = 1
@@ -94,41 +99,6 @@ cdef bint divided(str before, str after, int tags):
     if size > 3 and first.isdecimal() and before[size - 4:].isalpha() and before[size - 4:].isupper():
         return True
     return is_word and (first.isupper() or first.isdecimal() or first in u"$€£¥₹")
-
-
-cdef class Words:
-    """Words in lower case, which are searched for in texts, whatever the case of the letters there."""
-    cdef vector[string] words
-    cdef char[32 * 32] begins  # whether a word may begin with two characters, by their last five bits
-
-    def __init__(self, words):
-        cdef size_t number
-        cdef int second
-        self.words = [word.encode() for word in words]
-        memset(self.begins, False, sizeof(self.begins))
-        for number in range(self.words.size()):
-            for second in range(32):
-                if self.words[number].size() == 1 or second == self.words[number][1] & 31:
-                    self.begins[(self.words[number][0] & 31) * 32 + second] = True
-
-    cdef bint are_in(self, const char *text, size_t size) noexcept:
-        """Whether a text contains one of the words. The text must end with a zero or be followed by other bytes."""
-        cdef size_t at, number
-        for at in range(size):
-            if self.begins[(text[at] & 31) * 32 + (text[at + 1] & 31)]:
-                for number in range(self.words.size()):
-                    if at + self.words[number].size() <= size and begins_with(text + at, self.words[number]):
-                        return True
-        return False
-
-
-cdef bint begins_with(const char *text, string &word) noexcept:
-    """Whether a text begins with a word in lower case, whatever the case of its letters."""
-    cdef size_t i
-    for i in range(word.size()):
-        if word[i] != (text[i] | 32 if b"A" <= text[i] <= b"Z" else text[i]):
-            return False
-    return True
 
 
 cdef class Page:
@@ -781,26 +751,31 @@ cdef class Page:
 
     def mentioning(self, elements, str attribute, words):
         """Return the elements whose attribute contains one of the words, whatever the case of its letters."""
-        cdef Words wanted = Words(words)
-        cdef int element, name, count = <int>self.element_tag.size()
-        cdef size_t i, k, last
-        cdef vector[int] numbers
+        cdef int name, count = <int>self.element_tag.size()
+        cdef const int64_t[::1] numbers = np.asarray(np.arange(count) if elements is None else elements, dtype=np.int64)
+        cdef int64_t element
+        cdef size_t i, last
+        cdef vector[char] is_seen
+        cdef Words wanted
         cdef list found = []
         if attribute not in self.attribute_names:
             return found
         name = self.attribute_names.index(attribute)
-        if elements is not None:
-            numbers = elements
-        for i in range(numbers.size() if elements is not None else count):
-            element = numbers[i] if elements is not None else <int>i
+        read_words(words, &wanted)
+        is_seen.resize(count)
+        for element in numbers:
             if not 0 <= element < count:
                 raise IndexError(f"the page has no element {element}")
+            if is_seen[element]:
+                continue
+            is_seen[element] = True
             last = self.first_attribute[element + 1] if element + 1 < count else self.attributes_.size()
-            for k in range(self.first_attribute[element], last):
-                if self.attributes_[k].name == name and wanted.are_in(
-                    self.values.data() + self.attributes_[k].start, self.attributes_[k].length
+            for i in range(self.first_attribute[element], last):
+                if self.attributes_[i].name == name and mentions(
+                    self.values.data() + self.attributes_[i].start, self.attributes_[i].length, &wanted
                 ):
                     found.append(element)
+                    break
         return found
 
     def innermost(self, tags, others):
@@ -914,25 +889,26 @@ def elements_mentioning(_Element root not None, attributes, words):
     Twin of `Page.marked` in description/metadata/page.py, which gives the words in lower case.
     """
     cdef vector[string] names = [name.encode() for name in attributes]
-    cdef Words wanted = Words(words)
+    cdef Words wanted
     cdef tree.xmlNode *node = root._c_node
     cdef tree.xmlNode *value
     cdef tree.xmlAttr *attribute
-    cdef string text
+    cdef string joined
     cdef list found = []
     cdef bint is_found
+    read_words(words, &wanted)
     while node != NULL:
         is_found = False
         attribute = node.properties if node.type == tree.XML_ELEMENT_NODE else NULL
         while attribute != NULL and not is_found:
             if attribute.ns == NULL and is_one_of(<const char *>attribute.name, names):
-                text.clear()
+                joined.clear()
                 value = attribute.children
                 while value != NULL:
                     if value.content != NULL:
-                        text.append(<const char *>value.content)
+                        joined.append(<const char *>value.content)
                     value = value.next
-                is_found = wanted.are_in(text.data(), text.size())
+                is_found = mentions(joined.data(), joined.size(), &wanted)
             attribute = attribute.next
         if is_found:
             found.append(elementFactory(root._doc, node))
@@ -945,11 +921,59 @@ def elements_mentioning(_Element root not None, attributes, words):
     return found
 
 
+cdef struct Words:
+    string[MOST_WORDS] texts
+    uint64_t[256] first, second  # for each byte, the words that have it there, as bits
+
+
+cdef int read_words(words, Words *wanted) except -1:
+    """Copy words of two or more characters."""
+    cdef int number
+    cdef const unsigned char *text
+    memset(wanted.first, 0, sizeof(wanted.first))
+    memset(wanted.second, 0, sizeof(wanted.second))
+    for number, word in enumerate(words):
+        if number >= MOST_WORDS or len(word) < 2:
+            raise ValueError("too many words, or too short a word")
+        wanted.texts[number] = word.encode()
+        text = <const unsigned char *>wanted.texts[number].data()
+        wanted.first[text[0]] |= 1ULL << number
+        wanted.second[text[1]] |= 1ULL << number
+    return 0
+
+
 cdef bint is_one_of(const char *name, vector[string] &names) noexcept:
     cdef size_t number
     for number in range(names.size()):
         if name[0] == names[number][0] and names[number].compare(name) == 0:
             return True
+    return False
+
+
+cdef inline unsigned char in_lower_case(unsigned char code) noexcept nogil:
+    return code | 32 if b"A" <= code <= b"Z" else code
+
+
+cdef bint mentions(const char *text, size_t size, Words *words) noexcept:
+    """Whether a text contains one of the words, which are in lower case, whatever the case of its letters."""
+    cdef const unsigned char *codes = <const unsigned char *>text
+    cdef unsigned char here, following = in_lower_case(codes[0]) if size else 0
+    cdef uint64_t candidates
+    cdef size_t at, i, length
+    cdef int number
+    for at in range(1, size):
+        here, following = following, in_lower_case(codes[at])
+        candidates = words.first[here] & words.second[following]
+        number = 0
+        while candidates:
+            if candidates & 1:
+                i, length = 2, words.texts[number].size()
+                while i < length and at - 1 + i < size and in_lower_case(codes[at - 1 + i]) == <unsigned char>words.texts[number][i]:
+                    i += 1
+                if i == length:
+                    return True
+            candidates >>= 1
+            number += 1
     return False
 
 

@@ -130,11 +130,13 @@ def _links_within(document: Document) -> dict[int, int]:
     page = document.url.partition("#")[0]
     page_name = page.rpartition("/")[2]
     fragments: dict[int, str] = {}
-    for number in document.mentioning(None, "href", ["#"]):
-        address, _, fragment = document.attributes_of(number)["href"].partition("#")
+    for href, numbers in document.elements_by("href").items():
+        if "#" not in href:
+            continue  # most links
+        address, _, fragment = href.partition("#")
         is_near = not address or (page and address.endswith(page_name or "/"))  # compare first, because urljoin is slow
-        if fragment and tag[number] == "a" and is_near and (not address or urljoin(page, address) == page):
-            fragments[number] = fragment
+        if fragment and is_near and (not address or urljoin(page, address) == page):
+            fragments |= {number: fragment for number in numbers if tag[number] == "a"}
     if not fragments:
         return {}
     ids = {name: numbers[0] for name, numbers in document.elements_by("id").items() if name}
@@ -142,7 +144,7 @@ def _links_within(document: Document) -> dict[int, int]:
         anchors = [number for number in numbers if tag[number] == "a" and not document.attributes_of(number).get("id")]
         if name and anchors:
             ids[name] = min(anchors[0], ids.get(name, anchors[0]))
-    targets = {number: ids.get(fragment, ids.get(unquote(fragment), -1)) for number, fragment in fragments.items()}
+    targets = {number: ids.get(name, ids.get(unquote(name), -1)) for number, name in sorted(fragments.items())}
     return {number: target for number, target in targets.items() if target >= 0}
 
 

@@ -215,7 +215,7 @@ def _parse_without_loss(
     most = MOST_ELEMENTS + len(changed) // _BYTES_PER_ELEMENT
     if changed is not utf8:
         tags = changed.count(b"<")
-    if len(changed) > 3 * MOST_ELEMENTS and tags > most:
+    if tags > most:
         shorter = _drop_tags(changed.decode(), most).encode()
         if len(shorter) < len(changed):
             losses.append(f"the page has too many tags: those after the first {most:,} were dropped; no text was lost")
@@ -236,7 +236,7 @@ def _parse_without_loss(
     return root, tuple(losses), rare or (_native.rare_tags if _native else _rare_tags)(read_part)
 
 
-def _survey(utf8: bytes, unread: Collection[str], read: frozenset[str] | None, metadata: bool = False) -> Survey:
+def _survey(utf8: bytes, unread: Collection[str], read: frozenset[str] | None, metadata: bool) -> Survey:
     """Return the page without unused markup, if possible, and the results of quick checks.
 
     The checks: whether the page may have tags with too many attributes, script ends in strings, and references to

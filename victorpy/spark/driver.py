@@ -16,7 +16,7 @@ import threading
 import time
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -204,6 +204,28 @@ def run_plan(spark: SparkSession, plan: Plan, say: Say, force: bool = False) -> 
     return {**summary, **dedup_summary(plan.dedup, run.losses)} if plan.dedup else summary
 
 
+def piece_size(size: int, cores: int) -> int:
+    """Return the size of the piece of a file that one task reads, given the size of all files."""
+    return min(max(size // (PIECES_PER_CORE * cores), LEAST_PIECE), MOST_PIECE)
+
+
+def divide_units(units: Iterable[tuple[InputFile, int]], shard_files: int | None) -> dict[str, list[InputFile]]:
+    """Divide units, given with their sizes, into shards.
+
+    Most shards have enough pages for a part of the usual size, unless the user sets the number of files.
+    """
+    shards: list[list[InputFile]] = [[]]
+    size = 0
+    for unit, unit_size in units:
+        is_large = size >= SHARD_BYTES or shard_files
+        if is_large and len(shards[-1]) >= (shard_files or SHARD_FILES):
+            shards.append([])
+            size = 0
+        shards[-1].append(unit)
+        size += unit_size
+    return {f"shard-{number:05d}": files for number, files in enumerate(shards)}
+
+
 class _Run:
     def __init__(self, spark: SparkSession, plan: Plan, store: _Store, say: Say) -> None:
         self.spark = spark
@@ -214,7 +236,7 @@ class _Run:
         self.form = Form.TABLE if plan.to == "parquet" else Form.LINES
         self.pages, self.cpu = spark.sparkContext.accumulator(0), spark.sparkContext.accumulator(0.0)
         self.work = Work(plan, Form.SIGNED, self.pages, self.cpu)
-        self.files = self._shards()
+        self.files = divide_units(self._units(), plan.shard_files)
         self.shards = [f"sites-{bucket:05d}" for bucket in range(plan.buckets)] if plan.by_site else list(self.files)
         self.losses: list[Loss] = []
         self.counts = Counts()
@@ -224,19 +246,6 @@ class _Run:
         """The times and counts of earlier runs, followed by those of this run."""
         self.runs.append({})
 
-    def _shards(self) -> dict[str, list[InputFile]]:
-        """Divide the units into shards, so that most shards have enough pages for a part of the usual size."""
-        shards: list[list[InputFile]] = [[]]
-        size = 0
-        for unit, unit_size in self._units():
-            is_large = size >= SHARD_BYTES or self.plan.shard_files
-            if is_large and len(shards[-1]) >= (self.plan.shard_files or SHARD_FILES):
-                shards.append([])
-                size = 0
-            shards[-1].append(unit)
-            size += unit_size
-        return {f"shard-{number:05d}": units for number, units in enumerate(shards)}
-
     def _units(self) -> Iterator[tuple[InputFile, int]]:
         """Yield units, which are read by one task each, with their sizes: files, or pieces of files so that all cores
         are busy.
@@ -245,23 +254,22 @@ class _Run:
         """
         files = list(find_units(self.plan.inputs, self.plan.read))
         sizes = [file.path.stat().st_size if file.path.is_file() else 0 for file in files]
-        context = self.spark.sparkContext
         if not self.store.exists(_CUTS):
-            share = sum(sizes) // (PIECES_PER_CORE * context.defaultParallelism)
-            piece = min(max(share, LEAST_PIECE), MOST_PIECE)
+            piece = piece_size(sum(sizes), self.spark.sparkContext.defaultParallelism)
             large = [file for file, size in zip(files, sizes, strict=True) if size > piece]
-            cuts = {}
-            if large:
-                self.say(f"dividing {len(large):,} files")
-                find_cuts = partial(task.find_cuts, self.plan.read, piece)
-                found = context.parallelize(large, len(large)).map(find_cuts).collect()
-                cuts = {str(file.path): cut for file, cut in zip(large, found, strict=True)}
-            self.store.write(_CUTS, json.dumps(cuts))
+            self.store.write(_CUTS, json.dumps(self._find_cuts(large, piece) if large else {}))
         stored = json.loads(self.store.read(_CUTS))
         for file, size in zip(files, sizes, strict=True):
             cut = stored.get(str(file.path), [(0, 0)])
             for unit in task.cut_file(file, cut):
                 yield unit, size // len(cut)
+
+    def _find_cuts(self, large: list[InputFile], piece: int) -> dict[str, list[tuple[int, int]]]:
+        """Let tasks find where large files can be divided."""
+        self.say(f"dividing {len(large):,} files")
+        find_cuts = partial(task.find_cuts, self.plan.read, piece)
+        found = self.spark.sparkContext.parallelize(large, len(large)).map(find_cuts).collect()
+        return {str(file.path): cut for file, cut in zip(large, found, strict=True)}
 
     def save_times(self) -> None:
         """Store the times and counts of this run so far, after those of the runs that it resumes."""

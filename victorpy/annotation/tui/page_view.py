@@ -33,9 +33,7 @@ class Others(NamedTuple):
 class PageView(View):
     """A page being annotated."""
 
-    def __init__(
-        self, app: App, opened: OpenPage, features: Features | None = None, others: Others | None = None
-    ) -> None:
+    def __init__(self, app: App, opened: OpenPage, features: Features | None, others: Others | None) -> None:
         super().__init__(app)
         self.opened = opened
         self.session = opened.session

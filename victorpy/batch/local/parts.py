@@ -114,7 +114,7 @@ class PartWriter:
         sink: Sink,
         pool: Workers | Here,
         progress: Progress,
-        decisions: Path | None = None,
+        decisions: Path | None,
     ) -> None:
         """`decisions` is a directory with decisions about replicas."""
         self.committed: Callable[[], object] = lambda: None

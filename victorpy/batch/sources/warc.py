@@ -30,7 +30,6 @@ def read_warc(path: Path, options: ReadOptions, start: int, offset: int) -> Iter
     """
     with path.open("rb") as file:
         magic = file.read(len(_WARC))
-        file.seek(0)
         is_gzip = magic.startswith(GZIP) or (path.name.lower().endswith(".gz") and magic != _WARC)
         stretches = expand_gzip(file, offset) if is_gzip else [file]
         first = 0 if is_gzip else offset

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from victorpy.base.words import aligned_words
 from victorpy.description.metadata.page import Candidate, Page, words
 from victorpy.page.parse import MOST_TITLE
 from victorpy.sites.grouping import site_of
@@ -39,11 +40,16 @@ _NUMBERED = re.compile(r"[\s-]*\d*$")
 _FILE_NAME = re.compile(
     r"\S+\.(?:html?|php|aspx?|jsp|docx?|pdf|indd|qxd)|(?:microsoft (?:word|powerpoint)|powerpoint presentation).*", re.I
 )
-# Separates a page's title from the site's name. A hyphen or colon without spaces is part of a word.
-_SEPARATOR = re.compile(r"\s*[|｜│‖¦»«·•⋅]+\s*|\s+(?:[-–—:/\\~]|::|<|>)+\s+|\s*::+\s*|\s*[–—]\s+")
+_NO_SPACES = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff"  # characters of scripts without spaces
+_UNSPACED = re.compile(f"[{_NO_SPACES}]")
+# Separates a page's title from the site's name. A hyphen or colon without spaces is part of a word, except before a
+# word of a script without spaces.
+_SEPARATOR = re.compile(
+    r"\s*[|｜│‖¦»«·•⋅]+\s*|\s+(?:[-–—:/\\~]|::|<|>)+\s+|\s*::+\s*|\s*[–—]\s+"
+    rf"|\s*(?:_+|(?<=[^\x00-\x7f])-+)\s*(?=[{_NO_SPACES}])"
+)
 _COLON = re.compile(r":\s+")
 _BAR = re.compile(r"\s*[|｜│¦]+\s*")
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff]")  # characters of scripts without spaces
 _SAME_MATTER = 1 / 3  # minimum share of a heading's words in the title, if both have the same topic
 _MUCH_LONGER = 1.5  # ratio of word counts
 _TITLES = tuple(
@@ -190,11 +196,11 @@ def _visible_parts(page: Page, title: str, site: Site) -> list[str]:
     halves = [(title[: cut.start()], title[cut.end() :]) for cut in cuts]
     visible = []
     for part, rest in halves + [(tail, head) for head, tail in halves]:
-        own, other = len(words(part)), len(words(rest))
+        own, other = len(aligned_words(part)), len(aligned_words(rest))
         is_visible = own > 2 and own >= other and page.shows(part) and not site.is_name(part)
         if is_visible and (own > _MUCH_LONGER * other or not page.shows(rest)):
             visible.append(part.strip())
-    return sorted(visible, key=lambda part: -len(words(part)))
+    return sorted(visible, key=lambda part: -len(aligned_words(part)))
 
 
 def without_site(title: str, site: Site, declared: Sequence[Candidate] = ()) -> str:

@@ -24,6 +24,7 @@ from victorpy.config import Config
 from victorpy.model.evidence.additions import (
     STRONG,
     facts_between,
+    gaps_between,
     headings_above,
     headline_above,
     introduced_lists,
@@ -40,6 +41,8 @@ from victorpy.model.evidence.removals import (
 )
 from victorpy.model.evidence.threads import posts, profiles
 from victorpy.model.evidence.units import Ranges, find_units
+
+REMOVALS = (hidden_copies, visible_copies, headline_copies, buttons, controls, profiles, consents, strays)
 
 BETA = dict(zip(FAVORS, (0.5, 0.8, 2.0), strict=True))
 """The beta of the F-measure for each value of `favor`. A higher beta favours recall."""
@@ -140,17 +143,16 @@ class Keeping:
             if page.count < FEWEST_BLOCKS or page.all_words < SHORT_PAGE:
                 kept |= in_short_pages(page) & (content >= STRONG)
             if self.heading_least < 1:
-                kept |= headings_above(kept, content, page, self.heading_least)
-            kept |= units_between(kept, content, page) | introduced_lists(kept, content, page)
+                kept[headings_above(kept, content, page, self.heading_least)] = True
+            gaps = gaps_between(kept)
+            kept[units_between(gaps, content, page) + introduced_lists(gaps, content, page)] = True
             kept |= posts(kept, page, content >= STRONG)
-        kept |= headline_above(kept, content, page)
+        kept[headline_above(kept, content, page)] = True
         if self.favor != "precision":
             is_sure = self.favor == "balanced" and expected >= _SURE
-            kept |= facts_between(kept, content, page, units, _FACT_LEAST_IF_SURE if is_sure else _FACT_LEAST)
-        dropped = hidden_copies(kept, page) | visible_copies(kept, page)
-        dropped |= headline_copies(kept, page) | buttons(kept, page) | controls(kept, page) | profiles(kept, page)
-        dropped |= consents(kept, page) | strays(kept, page)
-        return kept & ~dropped
+            kept[facts_between(kept, content, page, units, _FACT_LEAST_IF_SURE if is_sure else _FACT_LEAST)] = True
+        kept[[number for rule in REMOVALS for number in rule(kept, page)]] = False
+        return kept
 
 
 def pool_alike(content: Floats, page: Columns) -> Floats:

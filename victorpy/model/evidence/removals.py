@@ -1,16 +1,20 @@
-"""Rules that drop blocks after the cut: copies of kept text, cookie dialogs, buttons and filters."""
+"""Rules that drop blocks after the cut: copies of kept text, cookie dialogs, buttons and filters.
+
+Each rule returns the numbers of the blocks to drop. Most pages have none, so rules return early.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from victorpy.base.words import simple_words
-from victorpy.columns import Columns, Flags
+from victorpy.columns import Columns, Counts, Flags
 from victorpy.document import Document
-from victorpy.model.evidence.additions import TITLE_SHARE
+from victorpy.model.evidence.additions import outside
+from victorpy.model.role_patterns import has_headline
 
 _NEAR_HEADLINE = 6  # kept blocks
 
@@ -83,45 +87,51 @@ _FEWEST_CONSENT_WORDS = 2
 _MOST_CONSENT = 0.8  # maximum share of the dialog in all kept words
 
 
-def hidden_copies(kept: Flags, page: Columns) -> Flags:
+def hidden_copies(kept: Flags, page: Columns) -> list[int]:
     """Return the long hidden blocks of which nearly all word pairs occur in the visible kept text.
 
     Some pages contain their text several times, for example for small screens.
     """
-    copies = np.zeros(page.count, dtype=bool)
-    hidden = np.flatnonzero(kept & page.hidden & (page.words >= _FEWEST_COPIED))
-    if len(hidden):
-        hashes, block = page.word_tokens
-        is_pair = block[1:] == block[:-1]
-        pairs, block = (hashes[1:] * _PAIR + hashes[:-1])[is_pair], block[1:][is_pair]
-        is_copied = np.isin(pairs, pairs[(kept & ~page.hidden)[block]])
-        copied, all_pairs = np.bincount(block, is_copied, page.count), np.bincount(block, minlength=page.count)
-        copies[hidden] = copied[hidden] >= np.maximum(_COPIED * all_pairs[hidden], 1)
-    return copies
+    hidden = np.flatnonzero(kept & page.hidden)
+    hidden = hidden[page.words[hidden] >= _FEWEST_COPIED] if len(hidden) else hidden
+    if not len(hidden):
+        return []
+    hashes, block = page.word_tokens
+    is_pair = block[1:] == block[:-1]
+    pairs, block = (hashes[1:] * _PAIR + hashes[:-1])[is_pair], block[1:][is_pair]
+    is_copied = np.isin(pairs, pairs[(kept & ~page.hidden)[block]])
+    copied, all_pairs = np.bincount(block, is_copied, page.count), np.bincount(block, minlength=page.count)
+    numbers: list[int] = hidden[copied[hidden] >= np.maximum(_COPIED * all_pairs[hidden], 1)].tolist()
+    return numbers
 
 
-def hidden_twins(kept: Flags, page: Columns) -> Flags:
+def hidden_twins(kept: Flags, page: Columns) -> list[int]:
     """Return the short blocks hidden from screen readers, next to a kept text for screen readers that says the same.
 
     Of "mo." and "months", the text for screen readers stays, because it is part of a visible block.
     """
-    twins = np.zeros(page.count, dtype=bool)
-    short = np.flatnonzero(kept & page.hidden & (page.words <= _LONGEST_TWIN))
+    short = np.flatnonzero(kept & page.hidden)
+    short = short[page.words[short] <= _LONGEST_TWIN] if len(short) else short
     if not len(short):
-        return twins
+        return []
     block_of_piece, _, element_of_piece = page._pieces
     before, after = np.searchsorted(block_of_piece, short) - 1, np.searchsorted(block_of_piece, short, side="right")
     beside = np.take(element_of_piece, np.concatenate([before, after]), mode="clip")
-    around = {*beside.tolist(), *page._parent_or_self[beside].tolist()}
+    around = np.concatenate([beside, page._parent_or_self[beside]])
     if not page.document.mentioning(around, "class", _SPOKEN_HINTS):
-        return twins
-    for number in short.tolist():
-        near = [other for other in (number - 1, number + 1) if 0 <= other < page.count and kept[other]]
-        for block in page.document.select(near):
-            pieces = [*block.each_piece()]
-            piece, text = pieces[-1 if block.index < number else 0]
-            twins[number] |= _is_spoken(piece.element, page.document) and _says(page.texts[number], text)
-    return twins
+        return []
+    return [number for number in short.tolist() if _has_spoken_twin(number, kept, page)]
+
+
+def _has_spoken_twin(number: int, kept: Flags, page: Columns) -> bool:
+    """Whether a kept text beside a block, which is for screen readers only, says the same."""
+    near = [other for other in (number - 1, number + 1) if 0 <= other < page.count and kept[other]]
+    for block in page.document.select(near):
+        pieces = [*block.each_piece()]
+        piece, text = pieces[-1 if block.index < number else 0]
+        if _is_spoken(piece.element, page.document) and _says(page.texts[number], text):
+            return True
+    return False
 
 
 def _is_spoken(element: int, document: Document) -> bool:
@@ -139,18 +149,18 @@ def _says(short: str, spoken: str) -> bool:
     return bool(words) and (is_short or "".join(words) == "".join(spoken_words))
 
 
-def visible_copies(kept: Flags, page: Columns) -> Flags:
+def visible_copies(kept: Flags, page: Columns) -> list[int]:
     """Return copies of kept text in elements that sliders have cloned or that are for some screen sizes only.
 
     Such elements are recognised by their classes. Most of their kept text must also be in other or earlier elements.
     All other copies stay, since pages may repeat texts for good reasons.
     """
-    copies = np.zeros(page.count, dtype=bool)
+    copies: list[int] = []
     repeated = np.flatnonzero(kept & (page.duplicates > 1))
     if not len(repeated):
         return copies
     around = page.ancestors[:, repeated]
-    named = _named({*around.ravel().tolist()}, page.document, "class", _COPY_HINTS, _COPY_NAME)
+    named = _named(around.ravel(), page.document, "class", _COPY_HINTS, _COPY_NAME)
     if not named:
         return copies
     is_named = np.isin(around, named)
@@ -164,144 +174,144 @@ def visible_copies(kept: Flags, page: Columns) -> Flags:
         if element >= 0:
             inside = slice(page.block_range[0][element], page.block_range[1][element])
             words = page.words[inside] @ kept[inside]
-            copies[copied] = words >= _FEWEST_SLIDE_WORDS and page.words[copied].sum() >= _COPIED * words
+            if words >= _FEWEST_SLIDE_WORDS and page.words[copied].sum() >= _COPIED * words:
+                copies += copied
         seen.update(page.texts[number] for number in blocks_of[element])
     return copies
 
 
-def headline_copies(kept: Flags, page: Columns) -> Flags:
+def headline_copies(kept: Flags, page: Columns) -> list[int]:
     """Return kept blocks near the headline that repeat it, such as the last item of a path or the title of a picture.
 
     The first line of a text may also repeat it, but is not returned.
     """
-    copies = np.zeros(len(kept), dtype=bool)
-    number = page.headline
-    is_headline = page.count and (page.title_share[number] > TITLE_SHARE or page.within("h1")[number])
-    if is_headline and kept[number] and page.duplicates[number] > 1:
-        blocks = np.flatnonzero(kept)
-        place = int(np.searchsorted(blocks, number))
-        near = blocks[max(place - _NEAR_HEADLINE, 0) : place + _NEAR_HEADLINE + 1]
-        headline = simple_words(page.texts[number])
-        copies[near] = [simple_words(page.texts[other]) == headline for other in near.tolist()]
-        copies &= ~page.within_any("td", "th", "dd", "pre")
-        copies &= page.ancestor_sums.blocks[0] == 1
-        copies[number] = False
-    return copies
+    number, texts = page.headline, page.texts
+    if not page.count or not kept[number] or page.duplicates[number] <= 1 or not has_headline(page):
+        return []
+    blocks = np.flatnonzero(kept)
+    place = int(np.searchsorted(blocks, number))
+    near = blocks[max(place - _NEAR_HEADLINE, 0) : place + _NEAR_HEADLINE + 1].tolist()
+    headline = simple_words(texts[number])
+    longest = max(headline, key=len, default="")  # most texts do not contain it
+    similar = [other for other in near if longest in texts[other].lower() and other != number]
+    blocks_inside = page.ancestor_sums.blocks[0]
+    copies = [other for other in similar if blocks_inside[other] == 1 and simple_words(texts[other]) == headline]
+    return outside(copies, page, "td", "th", "dd", "pre")
 
 
-def buttons(kept: Flags, page: Columns) -> Flags:
+def buttons(kept: Flags, page: Columns) -> list[int]:
     """Return kept blocks that only jump to another place on the page, or that share, print, send or copy the page.
 
     Text in a text field, which is meant to be copied, is also returned, unless the page has no other text.
     """
-    found = np.zeros(len(kept), dtype=bool)
+    found: list[int] = []
+    texts, words = page.texts, page.words
     if page.document.has_tag("textarea"):
         in_field = page.within("textarea")
-        found = kept & in_field & ~in_field[kept].all()
-    candidates = kept & (page.words <= _LONGEST_BUTTON)
-    for number in np.flatnonzero(candidates & page.within("button")).tolist():
-        found[number] = _COPY.fullmatch(page.texts[number]) is not None
-    links = np.flatnonzero(candidates & (page.link_words >= page.words))
+        if not in_field[kept].all():
+            found += np.flatnonzero(kept & in_field).tolist()
+    candidates = kept & (words <= _LONGEST_BUTTON)
+    if page.document.has_tag("button"):
+        in_button = np.flatnonzero(candidates & page.within("button")).tolist()
+        found = [number for number in found if number not in in_button]  # the texts of buttons decide
+        found += [number for number in in_button if _COPY.fullmatch(texts[number])]
+    links = np.flatnonzero(candidates & (page.link_words >= words))
     if not len(links):
         return found
     block_of_piece, _, element_of_piece = page._pieces
     around = [element_of_piece[np.searchsorted(block_of_piece, links)]]
     for _ in range(_SHARE_LEVELS - 1):
         around.append(page._parent_or_self[around[-1]])
-    shares = _sharing(set(np.concatenate(around).tolist()), page.document)
+    shares = _sharing(np.concatenate(around), page.document)
     if shares:
-        found[links] |= np.isin(around, shares).any(axis=0)
-    several = links[page.words[links] > 1]
-    found[[number for number in several.tolist() if _JUMP.match(page.texts[number])]] = True
-    return found
+        found += links[np.isin(around, shares).any(axis=0)].tolist()
+    return found + [number for number in links.tolist() if _JUMP.match(texts[number]) and words[number] > 1]
 
 
-def controls(kept: Flags, page: Columns) -> Flags:
+def controls(kept: Flags, page: Columns) -> list[int]:
     """Return the kept texts of buttons and advertisements, such as "Close", and filters with counts: "Red (12)".
 
     Texts in tables, listings or headings are left out. The heading "Table of contents" is returned if the table itself
     is dropped.
     """
-    found, is_lone = np.zeros((2, len(kept)), dtype=bool)
+    found, filters, lone = [], [], []
     texts = page.texts
-    for number in np.flatnonzero(kept & (page.lengths <= _LONGEST_CONTROL)).tolist():
-        control = texts[number].rstrip(_CONTROL_ENDS).lower()
-        found[number] = control in _CONTROLS
-        if control in _CONTENTS and page.duplicates[number] == 1:
-            is_lone[number] = not kept[number + 1 : number + 2].any()
-        if control in _CONTENTS and page.within("summary")[number]:
-            is_lone |= _contents_without_list(number, kept, page)
-    may_be_filter = (page.lengths <= _LONGEST_FILTER) & (page.digits > 0) & (page.punctuation > 1)
-    if (kept & may_be_filter).any():
-        numbers = np.flatnonzero(may_be_filter).tolist()
-        filters = [number for number in numbers if texts[number][-1] == ")" and _FILTER.fullmatch(texts[number])]
-        found[filters] |= kept[filters] & (len(filters) >= _FEWEST_FILTERS)
-    if found.any():
-        found &= ~page.within_any("td", "th", "pre", "class-header")
-    return found | is_lone
+    for number in np.flatnonzero(kept & (page.lengths <= _LONGEST_FILTER)).tolist():
+        text = texts[number]
+        control = text.rstrip(_CONTROL_ENDS).lower() if len(text) <= _LONGEST_CONTROL else ""
+        if control in _CONTROLS:
+            found.append(number)
+        elif text.endswith(")") and _FILTER.fullmatch(text):
+            filters.append(number)
+        elif control in _CONTENTS:
+            if page.duplicates[number] == 1 and not kept[number + 1 : number + 2].any():
+                lone.append(number)
+            if page.within("summary")[number]:
+                lone += _contents_without_list(number, kept, page)
+    if filters and sum(text.endswith(")") and bool(_FILTER.fullmatch(text)) for text in texts) >= _FEWEST_FILTERS:
+        found += filters
+    return outside(found, page, "td", "th", "pre", "class-header") + lone
 
 
-def _contents_without_list(number: int, kept: Flags, page: Columns) -> Flags:
+def _contents_without_list(number: int, kept: Flags, page: Columns) -> list[int]:
     """Return the blocks of a ``<details>`` with contents, if only its summary and headings are kept."""
-    found = np.zeros(len(kept), dtype=bool)
     element = page.document.elements.ancestor(int(page.element[number]), ["details"])
-    if element >= 0:
-        inside = np.arange(page.block_range[0][element], page.block_range[1][element])
-        is_list = ~page.within_any("summary", "class-header")[inside]
-        found[inside] = is_list.any() and not kept[inside[is_list]].any()
-    return found
+    if element < 0:
+        return []
+    inside = np.arange(page.block_range[0][element], page.block_range[1][element])
+    is_list = ~page.within_any("summary", "class-header")[inside]
+    return inside.tolist() if is_list.any() and not kept[inside[is_list]].any() else []
 
 
-def strays(kept: Flags, page: Columns) -> Flags:
+def strays(kept: Flags, page: Columns) -> list[int]:
     """Return kept blocks with only a point, a bar or an arrow, outside tables, descriptions and listings."""
-    found = np.zeros(len(kept), dtype=bool)
-    candidates = kept & (page.lengths <= _LONGEST_STRAY) & (page.letters + page.digits == 0)
-    for number in np.flatnonzero(candidates).tolist():
-        found[number] = _STRAY.fullmatch(page.texts[number]) is not None
-    if found.any():
-        found &= ~page.within_any("td", "th", "dd", "pre", "code")
-    return found
+    short = np.flatnonzero(kept & (page.lengths <= _LONGEST_STRAY)).tolist()
+    found = [number for number in short if _STRAY.fullmatch(page.texts[number])]
+    return outside(found, page, "td", "th", "dd", "pre", "code")
 
 
-def consents(kept: Flags, page: Columns) -> Flags:
+def consents(kept: Flags, page: Columns) -> list[int]:
     """Return kept blocks of consent dialogs, for example about cookies, unless they are most of the page."""
-    found = np.zeros(len(kept), dtype=bool)
     names, name_of_element = page.near_names
     hinted = _lines_with(page.near_names_text, _CONSENT_HINTS) - {0}
     named = [at for at in hinted if _CONSENT_NAME.search(names[at].lower())]
     if not named:
-        return found
+        return []
     is_named = np.zeros(len(names), dtype=bool)
     is_named[named] = True
     words = page.words * kept
     elements = np.flatnonzero(is_named[name_of_element])
     inside = page.element_sum(words, elements)
+    found: list[int] = []
     for element in elements[(inside > 0) & (inside <= _MOST_CONSENT * words.sum())].tolist():
-        blocks = slice(page.block_range[0][element], page.block_range[1][element])
-        text = " ".join(page.texts[blocks]).lower()
-        found[blocks] |= len({*_CONSENT_TEXT.findall(text)}) >= _FEWEST_CONSENT_WORDS
-    return found & kept
+        first, stop = (int(edge[element]) for edge in page.block_range)
+        text = " ".join(page.texts[first:stop]).lower()
+        if len({*_CONSENT_TEXT.findall(text)}) >= _FEWEST_CONSENT_WORDS:
+            found += range(first, stop)
+    return found
 
 
 def _lines_with(text: str, hints: Sequence[str]) -> set[int]:
     """Return the numbers of the lines that contain one of the hints. Faster than a search in each line."""
     found = set()
     for hint in hints:
+        line = counted = 0
         place = text.find(hint)
         while place >= 0:
-            found.add(text.count("\n", 0, place))
+            line, counted = line + text.count("\n", counted, place), place
+            found.add(line)
             place = text.find(hint, place + 1)
     return found
 
 
-def _sharing(elements: Collection[int], document: Document) -> list[int]:
+def _sharing(elements: Counts, document: Document) -> list[int]:
     """Return the elements that share, print or send the page, according to their address or name."""
     by_address = _named(elements, document, "href", _SHARE_HINTS, _SHARE_ADDRESS)
     return by_address + _named(elements, document, "class", ["shar"], _SHARE_NAME)
 
 
 def _named(
-    elements: Collection[int], document: Document, attribute: str, hints: Sequence[str], pattern: re.Pattern[str]
+    elements: Counts, document: Document, attribute: str, hints: Sequence[str], pattern: re.Pattern[str]
 ) -> list[int]:
     """Return the elements with an attribute that matches a pattern and contains one of the hints."""
     found = document.mentioning(elements, attribute, hints)

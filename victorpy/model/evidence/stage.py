@@ -12,7 +12,6 @@ import numpy as np
 from victorpy.base.arrays import open_arrays
 from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.config import Config
-from victorpy.model.evidence.additions import TITLE_SHARE
 from victorpy.model.evidence.context import COLUMNS as CONTEXT_COLUMNS
 from victorpy.model.evidence.context import context
 from victorpy.model.evidence.cut import block_weights
@@ -21,6 +20,7 @@ from victorpy.model.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
 from victorpy.model.evidence.lexicon import FEWEST_SITES, Lexicon, Poll, Votes, spell
 from victorpy.model.evidence.net import SHARE, Example, Net, train_net
 from victorpy.model.evidence.trees import Forest, Matrix, average, constant, grow, learners, mix, tree_settings
+from victorpy.model.role_patterns import has_headline
 from victorpy.sites.grouping import make_folds
 
 LEXICON_FILE = "lexicon.tsv"
@@ -284,7 +284,7 @@ def without_headline(page: Columns) -> Flags:
     Gold standards contradict each other about headlines, so they are left out of training. The cut has a rule instead.
     """
     others = np.ones(page.count, dtype=bool)
-    if page.count > 1 and (page.title_share[page.headline] > TITLE_SHARE or page.within("h1")[page.headline]):
+    if page.count > 1 and has_headline(page):
         others[page.headline] = False
     return others
 

@@ -49,9 +49,8 @@ _BESIDE = 3  # blocks
 _LONGEST_FIELD = 20  # words
 
 
-def profiles(kept: Flags, page: Columns) -> Flags:
+def profiles(kept: Flags, page: Columns) -> list[int]:
     """Return kept fields of the profiles beside posts, and kept lines that the forum adds to posts."""
-    found = np.zeros(len(kept), dtype=bool)
     short = np.flatnonzero(kept & (page.words <= _LONGEST_FIELD)).tolist()
     texts = page.texts
     fields, added = [], []
@@ -63,12 +62,10 @@ def profiles(kept: Flags, page: Columns) -> Flags:
             is_title = text.startswith("Re: ") and page.duplicates[number] >= _FEWEST_FIELDS
             if is_title or _ADDED_LINE.fullmatch(text):
                 added.append(number)
+    found = added if len(added) >= _FEWEST_FIELDS else []
     if len(fields) >= _FEWEST_FIELDS:
-        found[fields] = True
         near = {other for number in fields for other in range(number - _BESIDE, number + _BESIDE + 1)}
-        found[[number for number in short if number in near and _BESIDE_PROFILE.fullmatch(texts[number])]] = True
-    if len(added) >= _FEWEST_FIELDS:
-        found[added] = True
+        found += fields + [number for number in short if number in near and _BESIDE_PROFILE.fullmatch(texts[number])]
     return found
 
 
@@ -81,8 +78,7 @@ def posts(kept: Flags, page: Columns, may_add: Flags) -> Flags:
     repeats, and signatures, which are in asides, are left out too.
     """
     result = np.zeros(len(kept), dtype=bool)
-    may_add_text = may_add & ~kept & (page.link_words < page.words)
-    if not may_add_text.any() or not has_posts(kept, page):
+    if not has_posts(kept, page) or not (may_add & ~kept & (page.link_words < page.words)).any():
         return result
     is_text = page.prose > 0
     texts = np.flatnonzero(kept & is_text)
@@ -138,13 +134,12 @@ def _alike(blocks: Counts, page: Columns) -> Iterator[Counts]:
 
 def _count_posts(around: Counts, page: Columns) -> int:
     """Count the elements with the name of a post. In each column, only the first such element counts."""
-    elements = set(around.ravel().tolist())
-    is_named = np.zeros(len(page.parent), dtype=bool)
-    for attribute in ("class", "id"):
-        is_named[page.document.mentioning(elements, attribute, _HINTS)] = True
-    found = is_named[around]
-    columns = np.flatnonzero(found.any(axis=0))
-    return len(set(around[found.argmax(axis=0)[columns], columns].tolist()))
+    elements = around.ravel()
+    named = {*page.document.mentioning(elements, "class", _HINTS), *page.document.mentioning(elements, "id", _HINTS)}
+    if len(named) < _FEWEST_KEPT:
+        return len(named)
+    first_named = {next((element for element in column if element in named), -1) for column in around.T.tolist()}
+    return len(first_named - {-1})
 
 
 def _is_thread(bodies: Counts, kept: Flags, page: Columns) -> bool:

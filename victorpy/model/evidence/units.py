@@ -42,15 +42,18 @@ def find_units(page: Columns) -> Ranges:
         ranges.append((first[terms][is_short], end[is_short]))
     begin, end = first[items], stop[items]
     size = end - begin
-    few = np.flatnonzero((size >= _ITEM_BLOCKS[0]) & (size <= _ITEM_BLOCKS[1]))
+    few = np.flatnonzero((size >= _ITEM_BLOCKS[0]) & (size <= _ITEM_BLOCKS[1])) if len(items) else items
     if len(few):
         begin, end = begin[few], end[few]
         words, link_words, label = total[end] - total[begin], link_total[end] - link_total[begin], page.words[begin]
         is_labelled = (label <= _LONGEST_LABEL) & (2 * label <= words) & (words <= _LONGEST_ITEM)
-        is_labelled &= (2 * link_words < words) & ~page.within("button")[end - 1]
-        ranges.append((begin[is_labelled], end[is_labelled]))
+        is_labelled &= 2 * link_words < words
+        if page.document.has_tag("button"):
+            is_labelled &= ~page.within("button")[end - 1]
+        if is_labelled.any():
+            ranges.append((begin[is_labelled], end[is_labelled]))
     if not ranges:
-        return few, few
+        return items[:0], items[:0]
     begin, end = map(np.concatenate, zip(*ranges, strict=True))
     size = end - begin
     order = np.argsort(size, kind="stable")
@@ -62,11 +65,12 @@ def data_tables(page: Columns, tables: Counts) -> Counts:
     """Return the tables that contain data, not those that only arrange the page."""
     if not len(tables):
         return tables
+    edges = np.array([tables + 1, page.stop[tables]])
 
     def count_inside(*tags: str) -> Counts:
         """Count the elements with these tags inside each table."""
-        elements = page.elements_with(tags)
-        counts: Counts = np.searchsorted(elements, page.stop[tables]) - np.searchsorted(elements, tables + 1)
+        begin, end = page.elements_with(tags).searchsorted(edges)
+        counts: Counts = end - begin
         return counts
 
     rows, cells = count_inside("tr"), count_inside("td", "th")

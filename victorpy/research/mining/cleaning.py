@@ -51,7 +51,7 @@ class MinedPage:
     packed: bytes  # the compressed HTML, kept because a site is cleaned as a whole, with all its verticals
 
 
-def parse_methods(names: str, allow_code: bool = False) -> list[Method]:
+def parse_methods(names: str, allow_code: bool) -> list[Method]:
     """Parse a list such as ``sst,sst(t=0.3)``. The baseline without cleaning always comes first."""
     methods = [
         Method("everything" if name == NONE else name, tuple(parameters), label=name, allow_code=allow_code)
