@@ -188,14 +188,12 @@ def _picture(image: Image) -> str:
 
 def _inline(segment: Segment, structure: Structure) -> str:
     segment_runs = structure.runs(segment)
-    is_plain = len(segment_runs) == 1 and segment_runs[0][1:] == PLAIN[1:]  # most are
-    if (
-        not is_plain
-        and segment.label is Label.HEADER
-        and all("bold" in run.styles or run.text.isspace() for run in segment_runs)
-    ):
-        segment_runs = [run._replace(styles=run.styles - {"bold"}) for run in segment_runs]  # headings are always bold
-    written = _escape(segment_runs[0].text.strip()) if is_plain else _write_runs(segment_runs).strip()
+    if len(segment_runs) == 1 and segment_runs[0][1:] == PLAIN[1:]:
+        written = _escape(segment_runs[0].text.strip())  # most segments
+    else:
+        if segment.label is Label.HEADER and all("bold" in run.styles or run.text.isspace() for run in segment_runs):
+            segment_runs = [run._replace(styles=run.styles - {"bold"}) for run in segment_runs]  # headings are bold
+        written = _write_runs(segment_runs).strip()
     if written[:1].isalpha() and "\n" not in written:
         return written  # most segments
     lines = []

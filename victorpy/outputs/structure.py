@@ -564,7 +564,7 @@ def _add(found: list[tuple[Run, list[str]]], sample: Run, text: str) -> None:
 
 
 def _shared(first: _Around, second: _Around) -> Run:
-    """Return a run without text, with the styles and the link that two texts share."""
+    """Return a run without text, with the styles and the link that two texts share. A space between them gets these."""
     while first.element != second.element:
         if first.element < second.element:
             first, second = second, first
