@@ -130,8 +130,10 @@ def record(directory: Path) -> dict[str, list[Screen]]:
 
         terminal.wait_for(lambda here: "pages finished" in here.text and "not looked at" not in here.text, 120)
         pictures["pages"] = [see()]
+        while "listing-jobs" not in terminal.text.partition("►")[2].partition("\n")[0]:  # the model decides the order
+            see("down")
         see("enter")
-        see("w")
+        see("/", "Job type", "enter")
         pictures["selection"] = [see("r")]
         see("o")
         see("/", "Scarfell", "enter")

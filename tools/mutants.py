@@ -52,6 +52,8 @@ COMPARISON = {
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }  # fmt: skip
 ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
+SYMMETRIC = {"max", "maximum", "min", "minimum", "intersect1d", "union1d"}
+"""Functions that do not depend on the order of two arguments."""
 OPPOSITES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 PROSE = {"add_argument", "add_parser", "print", "warn", "warning", "error", "info", "write", "cast", "TypeVar", "join"}
 """Functions whose text arguments are prose or types."""
@@ -216,6 +218,8 @@ def variants(node: ast.expr, statement: ast.stmt) -> Iterator[tuple[str, str]]:
         case ast.Call(func=ast.Name(id=name)) if name in OPPOSITES:
             yield "arithmetic", changed(func=ast.Name(OPPOSITES[name]))
         case ast.Call(args=[first, second, *others]) if not _is_prose(node) and ast.dump(first) != ast.dump(second):
+            if not others and getattr(node.func, "attr", getattr(node.func, "id", "")) in SYMMETRIC:
+                return
             if not isinstance(first, ast.Starred) and not isinstance(second, ast.Starred):
                 yield "swapped arguments", changed(args=[second, first, *others])
 

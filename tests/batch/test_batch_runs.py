@@ -238,11 +238,12 @@ def test_empty_files_are_reported(tmp_path):
 
 def test_run_that_cannot_start_leaves_no_directory(archive, tmp_path):
     command = ("-o", "out", *COMMAND, "-j", 2)
-    ended = clean("typo.warc.gz", *command, cwd=tmp_path)
-    assert (ended.returncode, ended.stderr.decode()) == (
-        2,
-        "clean: typo.warc.gz: cannot be read: No such file or directory\n",
-    )
+    for output in (command, ("-o", "all.md"), ()):
+        ended = clean("typo.warc.gz", *output, cwd=tmp_path)
+        assert (ended.returncode, ended.stderr.decode()) == (
+            2,
+            "clean: typo.warc.gz: cannot be read: No such file or directory\n",
+        )
     for package in ("fastwarc",):
         (tmp_path / package).mkdir()
         (tmp_path / package / f"{package}.py").write_text("raise ImportError")
@@ -250,6 +251,7 @@ def test_run_that_cannot_start_leaves_no_directory(archive, tmp_path):
         ended = clean_process(archive, *command, cwd=tmp_path, env={**ENVIRONMENT, "PYTHONPATH": path})
         assert (ended.returncode, install_command("batch").encode() in ended.stderr) == (2, True), ended.stderr
     assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "all.md").exists()
     assert clean(archive, "-o", "out", "--to", "jsonl", "-j", 2, cwd=tmp_path).returncode == 1
 
 

@@ -19,6 +19,9 @@ from victorpy.config import read_config
 from victorpy.document import Label
 from victorpy.features import find_feature
 from victorpy.methods import Method
+from victorpy.model.crf.tables import Tables
+from victorpy.model.decoder import Decoder
+from victorpy.model.evidence import Findings, Keeping
 from victorpy.model.evidence.kinds import fit_kinds
 from victorpy.model.evidence.trees import Forest, ObliviousForest, train_forest
 from victorpy.model.store import load_model
@@ -300,3 +303,24 @@ def test_site_labels_correct_block_log_odds(own):
     assert (moved[own_text] >= 0).all()
     assert (moved[~own_text] <= 0).all()
     assert moved[own_text].max() > 0.5
+
+
+# Labels.
+
+
+class SureOfItems(Tables):
+    """A CRF that takes every block for an item of a list."""
+
+    def states(self, codes, blocks):
+        return np.log(np.tile([0.3, 0.6, 0.1], (len(blocks), 1)))
+
+
+def test_only_texts_in_lists_and_tables_are_list_items():
+    html = "<p>tea:</p><ul><li>hot</ul><ol><p>in a cup</ol><dl><dt>oolong<dd>blue</dl><table><td>pot<td>3</table>"
+    config = load_config("default")
+    page = Columns(read_document(html, config), config)
+    crf = SureOfItems((Label.PARAGRAPH, Label.LIST, Label.OTHER), None, np.zeros(0), np.zeros((0, 3)), np.zeros((3, 3)))
+    findings = Findings(np.full(page.count, 3.0), np.zeros((0, page.count)))
+    decoded = Decoder(crf, (), "expected", Keeping(), 0.0, 0.0).choose(page, np.zeros(0), findings)
+    assert decoded.labels.tolist() == [0] + [1] * (page.count - 1)
+    assert page.count == 7

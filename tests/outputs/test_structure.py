@@ -379,6 +379,7 @@ def test_base_element_changes_where_links_lead():
         ('<a href="#tea">#</a> Tea', "# Tea"),
         ('Tea<span class="mw-editsection">[<a href="/edit">edit</a>]</span>', "# Tea"),
         ('<a href="#tea">Tea</a>', "# Tea"),
+        ('<a href="#t">Hot <i>tea</i> (<i>h</i>/<i>t</i>)</a><a href="#tea">¶</a>', "# Hot *tea* (*h*/*t*)"),
         ('<a href="/tea">¶</a>', "# [¶](/tea)"),
     ],
 )

@@ -14,11 +14,13 @@ import numpy.typing as npt
 
 from victorpy.columns import Columns, Flags
 from victorpy.config import Config
+from victorpy.document import Label
 from victorpy.model.crf.tables import Floats, Tables, marginals, viterbi
 from victorpy.model.encode import Codes
 from victorpy.model.evidence import Findings, Keeping, probabilities
 
 _NEVER = 200.0  # subtracted from the score of a forbidden label; much larger than any score
+_LISTS = ("ul", "ol", "dl", "menu", "dir", "li", "dt", "dd", "td", "th")
 
 
 class Decoded(NamedTuple):
@@ -104,9 +106,11 @@ class Decoder:
         is_scored[:-1] |= keep[1:]
         scored = np.flatnonzero(is_scored)
         states = crf.states(codes, scored)
-        # Kept blocks cannot be noise, and other blocks cannot be anything else.
+        # Kept blocks cannot be noise, and other blocks cannot be anything else. List items are inside lists or tables.
         is_kept = keep[scored]
         states -= _NEVER * (is_kept[:, None] == crf.is_noise)
+        if Label.LIST in crf.labels:
+            states[:, crf.labels.index(Label.LIST)] -= _NEVER * ~page.within_any(*_LISTS)[scored]
         by_crf = marginals(states, crf.transitions)[is_kept]
         shares = np.zeros((page.count, len(crf.labels)))
         shares[:, crf.noise] = 1 - content

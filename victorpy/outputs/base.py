@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -349,8 +350,11 @@ def _without_link_signs(block: Block, document: Document) -> Block:
     is_only_sign = is_heading and text.strip() in LINK_SIGNS
     spans = []
     is_editor = True
-    for piece, piece_text in block.each_piece():
-        link = elements.ancestor(piece.element, ["a"])
+    pieces = [(piece, part, elements.ancestor(piece.element, ["a"])) for piece, part in block.each_piece()]
+    linked: defaultdict[int, str] = defaultdict(str)  # the text of a link may have other elements between its signs
+    for _, piece_text, link in pieces:
+        linked[link] += piece_text
+    for piece, piece_text, link in pieces:
         name, href = "", ""
         if link > block.element or (is_only_sign and link >= 0):
             attributes = document.attributes_of(link)
@@ -358,7 +362,10 @@ def _without_link_signs(block: Block, document: Document) -> Block:
         around = document.attributes_of(elements.parent[piece.element]).get("class", "")
         names = f"{name} {document.attributes_of(piece.element).get('class', '')} {around}"
         sign = piece_text.strip()
-        is_own_sign = not any(map(str.isalnum, sign)) if is_heading else sign != "#" and sign.strip("[]") in LINK_SIGNS
+        if is_heading:
+            is_own_sign = not any(map(str.isalnum, linked[link]))
+        else:
+            is_own_sign = sign != "#" and sign.strip("[]") in LINK_SIGNS
         is_sign = "#" in href and (is_own_sign or _PERMALINK.search(name))
         is_edit_link = _EDIT_LINK.search(names) is not None
         is_editor = is_editor and is_edit_link

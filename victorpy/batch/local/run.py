@@ -92,14 +92,11 @@ def run_plan(
             for warning in input_warnings(plan.inputs, seen):
                 progress.say(warning)
         run = _Run(plan, progress, guarded, seen.stamps if seen else Stamps(), force)
-        if plan.output is None:
-            summary = run.stream(write)
-        else:
-            directory = Path(plan.output)
-            is_there = seen is None or seen.is_there or plan.plain or (side_of(directory, plan.to) / MANIFEST).exists()
-            if not is_there:
-                raise DataError(f"{', '.join(plan.inputs)}: cannot be read: No such file or directory")
-            summary = run.store(directory)
+        directory = None if plan.output is None else Path(plan.output)
+        has_run = directory is not None and (side_of(directory, plan.to) / MANIFEST).exists()
+        if not (seen is None or seen.is_there or plan.plain or has_run):
+            raise DataError(f"{', '.join(plan.inputs)}: cannot be read: No such file or directory")
+        summary = run.stream(write) if directory is None else run.store(directory)
         progress.log("end", **summary)
         return summary
 
