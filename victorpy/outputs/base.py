@@ -371,8 +371,6 @@ def _without_link_signs(block: Block, document: Document) -> Block:
         is_editor = is_editor and is_edit_link
         if not is_sign and not is_edit_link:
             spans.append((piece.start, piece.start + len(piece_text)))
-    if len(spans) == len(block.pieces):
-        return block
     tidy = block.keeping(tuple(spans)) if len(spans) < len(block.pieces) else block
     if not tidy.text.strip() and not is_editor and not is_only_sign:
         return block
