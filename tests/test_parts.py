@@ -358,6 +358,15 @@ def test_heading_of_dropped_notes_is_dropped(everything, cleaner):
     assert "Links\n\nMore about tea" in text
 
 
+def test_a_section_of_notes_ends_at_the_next_heading_of_its_level():
+    html = (
+        "<p>Tea is hot<sup><a href='#n1'>1</a></sup>.<h2>Notes</h2><ol><li id=n1>Very hot.</ol><h2>More</h2><p>Milk."
+        "<h1>Other</h1><p>Cups."
+    )
+    cleaned = load_method("everything").clean(html, parts=Parts.of(exclude="notes"), format="markdown")
+    assert re.findall(r"^#+ (\w+)", cleaned, re.MULTILINE) == ["More", "Other"]
+
+
 def test_the_headline(cleaner):
     texts = {how: clean(PAGE, headline=how) for how in ("always", "never", "model")}
     assert texts["always"].startswith("All about tea\n")

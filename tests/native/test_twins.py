@@ -25,7 +25,7 @@ from victorpy.description.metadata import read_metadata
 from victorpy.features import FEATURES, Feature, find_feature
 from victorpy.features.table import FeatureTable
 from victorpy.model.crf import tables
-from victorpy.model.evidence import lexicon, net, trees
+from victorpy.model.evidence import cut, lexicon, net, trees
 from victorpy.outputs import text as text_output
 from victorpy.outputs.base import CleanPage
 from victorpy.page import parse as parsing
@@ -283,6 +283,16 @@ def test_texts_are_equal(page, monkeypatch):
                 assert ours == cleaned.text
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_best_cuts_are_equal(seed, monkeypatch):
+    random_values = np.random.default_rng(seed)
+    probability = random_values.integers(0, 8, 3 * seed) / 7  # many are equal
+    weight = random_values.integers(0, 40, 3 * seed) + 0.5
+    ours = [cut.best_cut(probability, weight, beta) for beta in (0.5, 0.8, 1, 2)]
+    monkeypatch.setattr(cut, "_native", None)
+    assert ours == [cut.best_cut(probability, weight, beta) for beta in (0.5, 0.8, 1, 2)]
+
+
 def test_elements_that_mention_a_word(monkeypatch):
     page = "<p class=Share>a<a href=/x?SHARE=1>b</a><a href='/tea'>c</a><a class='pre-share' href>d</a>"
     document = read_document(page, CONFIGS["default"])
@@ -291,6 +301,9 @@ def test_elements_that_mention_a_word(monkeypatch):
         assert each.mentioning(elements, "href", ["share=", "pot"]) == [3]
         assert each.mentioning(elements, "class", ["shar"]) == [2, 5]
         assert each.mentioning([0, 1], "class", ["shar"]) == []
+        assert each.mentioning([2, 5, 2], "class", ["share", "sharp"]) == [2, 5]
+        assert each.mentioning(elements, "class", ["sharp", "shares", "-s"]) == [5]
+        assert each.mentioning(elements, "class", ["re"]) == [2, 5]
         assert each.mentioning(elements, "id", ["shar"]) == []
         assert each.elements_by("href") == {"/x?SHARE=1": [3], "/tea": [4], "": [5]}
         assert each.mentioning(None, "class", ["shar"]) == [2, 5]

@@ -51,6 +51,12 @@ def test_note_is_written_with_its_reference_and_without_the_link_back():
     assert '<aside id="fn1" role="doc-footnote">\n<p>Or cold.</p>\n</aside>' in html
 
 
+def test_reference_to_a_note_looks_as_on_the_page():
+    page = page_of("<p>Tea<sup><a href=#fn1 id=r1>[1]</a></sup> is hot.<p id=fn1>[1] Or cold. <a href=#r1>↩</a>")
+    assert '<sup><a href="#fn1" role="doc-noteref">[1]</a></sup>' in render("html", page)
+    assert markdown("<p>Tea<sup><a href=#fn1 id=r1>[1]</a></sup> is hot.<p id=fn1>Or cold.").startswith("Tea[^1] is")
+
+
 @pytest.mark.parametrize("mark", ["1 ", "1. ", "1) ", "[1] ", "(1): ", "^1 ", "<b>1.</b> ", "<b>[1]</b>"])
 def test_note_is_written_without_its_mark(mark):
     page = f"<p>Tea<sup><a href=#fn1 id=r1>1</a></sup> is hot.<p id=fn1>{mark}Or 1 cold. <a href=#r1>↩</a>"

@@ -43,6 +43,16 @@ def test_probabilities_are_from_0_to_1():
     assert read_anno(text, BLOCK.cuts).probabilities == (0.0, 1.0)
 
 
+def test_blocks_of_another_split_have_the_lowest_probability_of_their_parts():
+    html = "<p>Tea <b>is</b> hot<p>Milk <b>not</b><p>Water"
+    labels = [Label.PARAGRAPH, Label.CONTINUATION, Label.CONTINUATION, Label.OTHER, Label.OTHER, Label.PARAGRAPH]
+    page = replace(page_of(html, EVERY, tuple(labels)), probabilities=(0.9, 0.7, 0.8, 0.6, 0.5, 0.4))
+    text = re.sub(r"(?m)^(paragraph)\t0\.4", r"\1\t-", write_anno(page))  # a person chose the last label
+    read = read_annotation(text, BLOCK.cuts, recut=True)
+    assert read.labels == (Label.PARAGRAPH, Label.OTHER, Label.PARAGRAPH)
+    assert read.probabilities == (0.7, 0.5, None)
+
+
 def test_a_page_is_a_header_and_a_line_for_each_block():
     html = '<title>Tea</title><link rel="canonical" href="http://tea.example/"><h1>Tea</h1><p>Hot <b>water</b>.</p>'
     page = page_of(html, labels=(Label.HEADER, Label.PARAGRAPH))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from support.commands import ROOT, victor, victor_process
 from support.commands import refused as refused_line
 
-from victorpy.base.words import aligned_words
 from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.errors import AnnotationError, DataError
@@ -23,8 +22,8 @@ from victorpy.research.agreement import (
     cohen_kappa,
     compare_annotators,
     fleiss_kappa,
+    read_annotators,
 )
-from victorpy.research.annotators import read_annotators
 
 LABELS = tuple(Label)
 H, P, L, C, O = LABELS  # noqa: E741  # as the keys of the annotator
@@ -55,8 +54,8 @@ def compared(*pages, seed=1):
     return compare_annotators(names, pages, seed)
 
 
-def agreement_of(*pages, weight="blocks", grouping="labels"):
-    return compared(*pages)["agreement"][weight][grouping]
+def agreement_of(*pages, grouping="labels"):
+    return compared(*pages)["agreement"][grouping]
 
 
 def fleiss_of(*pages, **options):
@@ -91,15 +90,12 @@ def random_pages(seed, annotators=2, pages=1, blocks=200):
 def test_cohens_kappa_is_that_of_scikit_learn(seed):
     metrics = pytest.importorskip("sklearn.metrics")
     pages = random_pages(seed, annotators=3, pages=2)
-    words = [len(aligned_words(text)) for page in pages for text in page.texts]
     agreement = compared(*pages)["agreement"]
     for grouping, classes in GROUPINGS.items():
         class_of = {label: name for name, members in classes.items() for label in members}
         given = [[class_of[label] for page in pages for label in page.labels[who]] for who in range(3)]
-        for weight, weights in (("blocks", None), ("words", words)):
-            expected = [metrics.cohen_kappa_score(*pair, sample_weight=weights) for pair in combinations(given, 2)]
-            kappas = [pair["kappa"] for pair in agreement[weight][grouping]["pairs"]]
-            assert kappas == pytest.approx(expected), (grouping, weight)
+        expected = [metrics.cohen_kappa_score(*pair) for pair in combinations(given, 2)]
+        assert [pair["kappa"] for pair in agreement[grouping]["pairs"]] == pytest.approx(expected), grouping
 
 
 def test_fleiss_kappa_of_published_examples():
@@ -128,12 +124,6 @@ def test_kappas_by_hand():
     assert fleiss_kappa(table[None]) == pytest.approx(((0.6 - chance) / (1 - chance), 0.6, chance))  # Scott's pi
 
 
-def test_block_of_seven_words_counts_as_seven_blocks_of_one():
-    long = page_of([H, P, O, P], [H, O, O, P], texts=["a b c d e f g", "a b", "a", "a"])
-    short = page_of([H] * 7 + [P] * 2 + [O, P], [H] * 7 + [O] * 2 + [O, P], texts=["a"] * 11)
-    assert kappas_of(long, weight="words") == kappas_of(short, weight="blocks")
-
-
 labellings = st.integers(2, 4).flatmap(
     lambda annotators: st.lists(st.tuples(*[st.sampled_from([*LABELS, None])] * annotators), min_size=1, max_size=30)
 )
@@ -149,15 +139,14 @@ def test_kappa_is_defined_unless_all_agree_on_one_class(blocks):
             compared(page)
         return
     result = compared(page)
-    for weight in result["agreement"].values():
-        for name, agreement in weight.items():
-            class_of = {label: kind for kind, members in GROUPINGS[name].items() for label in members}
-            one_class = len({class_of[label] for labels in counted for label in labels}) == 1
-            assert (agreement["fleiss"]["kappa"] is None) == one_class
-            for kappa in (agreement["fleiss"], *agreement["pairs"]):
-                assert 0 <= kappa["observed"] <= 1
-                assert kappa["observed"] == 1 or kappa["kappa"] is not None
-                assert kappa["kappa"] is None or -1 - 1e-9 <= kappa["kappa"] <= 1 + 1e-9
+    for name, agreement in result["agreement"].items():
+        class_of = {label: kind for kind, members in GROUPINGS[name].items() for label in members}
+        one_class = len({class_of[label] for labels in counted for label in labels}) == 1
+        assert (agreement["fleiss"]["kappa"] is None) == one_class
+        for kappa in (agreement["fleiss"], *agreement["pairs"]):
+            assert 0 <= kappa["observed"] <= 1
+            assert kappa["observed"] == 1 or kappa["kappa"] is not None
+            assert kappa["kappa"] is None or -1 - 1e-9 <= kappa["kappa"] <= 1 + 1e-9
     assert len(result["disagreements"]) == sum(len(set(labels)) > 1 for labels in counted)
     for row in result["disagreements"]:
         assert row["about_content"] is ("other" in row["labels"])
@@ -178,15 +167,14 @@ def test_neither_the_order_of_annotators_nor_of_blocks_matters(blocks, random):
 
 
 @pytest.mark.parametrize(
-    ("labels", "texts", "weight", "expected"),
+    ("labels", "expected"),
     [
-        ([P, P], None, "blocks", (None, 1, 1)),  # chance alone would agree on everything
-        ([P, H], None, "blocks", (1, 1, 0.5)),
-        ([P, H], ["—", "…"], "words", (None, None, None)),  # no words at all
+        ([P, P], (None, 1, 1)),  # chance alone would agree on everything
+        ([P, H], (1, 1, 0.5)),
     ],
 )
-def test_kappa_of_annotators_who_agree(labels, texts, weight, expected):
-    agreement = agreement_of(page_of(labels, labels, texts=texts), weight=weight)
+def test_kappa_of_annotators_who_agree(labels, expected):
+    agreement = agreement_of(page_of(labels, labels))
     for kappa in (agreement["fleiss"], agreement["pairs"][0]):
         assert (kappa["kappa"], kappa["observed"], kappa["expected"]) == expected
 
@@ -244,7 +232,7 @@ def test_interval_of_equal_pages_is_their_kappa():
 
 def test_seed_decides_the_interval():
     pages = random_pages(5, pages=8, blocks=20)
-    one, same, other = (compared(*pages, seed=seed)["agreement"]["blocks"]["labels"]["fleiss"] for seed in (1, 1, 2))
+    one, same, other = (compared(*pages, seed=seed)["agreement"]["labels"]["fleiss"] for seed in (1, 1, 2))
     assert one == same
     assert one["interval"] != other["interval"]
     assert one["kappa"] == other["kappa"]
@@ -422,8 +410,8 @@ def test_different_pages_are_refused(tmp_path, tea, texts, expected):
 def test_printed_summary(tea):
     ended = agree(*tea)
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.startswith("2 annotators, 1 page, 4 blocks that all of them labelled, 7 words.\n")
-    assert re.search(r"^five labels +0\.200 +– +50\.00 +37\.50 ", ended.stdout, re.MULTILINE)
+    assert ended.stdout.startswith("2 annotators, 1 page, 4 blocks that all of them labelled.\n")
+    assert re.search(r"^five labels +0\.200 +– +50\.00 +37\.50$", ended.stdout, re.MULTILINE)
     assert re.search(r"^alice – bob +0\.200 +– +0\.000 ", ended.stdout, re.MULTILINE)
     assert "Disagreements: 2 blocks, 2 between content and noise." in ended.stdout
     assert "tea:2  paragraph  other      Tea is a drink.\n" in ended.stdout
@@ -487,32 +475,29 @@ def test_json_has_every_number(folders, tmp_path):
     scores = json.loads(target.read_text())
     assert scores["annotators"] == ["alice", "bob", "carol"]
     assert scores["resampling"] == {"resamples": 2000, "seed": 3}
-    assert set(scores["agreement"]) == {"blocks", "words"}
-    for groupings in scores["agreement"].values():
-        assert set(groupings) == {"labels", "content", *LABELS}
-        for grouping in groupings.values():
-            assert set(grouping["fleiss"]) == {"kappa", "interval", "observed", "expected"}
-            pairs = [pair["annotators"] for pair in grouping["pairs"]]
-            assert pairs == [["alice", "bob"], ["alice", "carol"], ["bob", "carol"]]
-    blocks = scores["agreement"]["blocks"]
-    pair = blocks["labels"]["pairs"][0]
+    assert set(scores["agreement"]) == {"labels", "content", *LABELS}
+    for grouping in scores["agreement"].values():
+        assert set(grouping["fleiss"]) == {"kappa", "interval", "observed", "expected"}
+        pairs = [pair["annotators"] for pair in grouping["pairs"]]
+        assert pairs == [["alice", "bob"], ["alice", "carol"], ["bob", "carol"]]
+    pair = scores["agreement"]["labels"]["pairs"][0]
     assert pair["confusion"]["paragraph"] == {**dict.fromkeys(LABELS, 0), "paragraph": 2, "other": 1}
     assert pair["observed"] == pytest.approx(7 / 8)
     disagreement = {"page": "sub/page-0", "block": 4, "text": "Imprint", "labels": ["other", "other", "paragraph"]}
     assert scores["disagreements"][0] == {**disagreement, "about_content": True}
-    assert blocks["other"]["fleiss"] == blocks["content"]["fleiss"]
+    assert scores["agreement"]["other"]["fleiss"] == scores["agreement"]["content"]["fleiss"]
 
 
 def test_report_has_every_table(folders, tmp_path):
     assert agree(*folders, "-o", tmp_path / "report").returncode == 0
     report, page = ((tmp_path / "report" / name).read_text() for name in ("report.md", "report.html"))
     for title in (
-        *("All annotators: Fleiss' kappa", "Pairs: Cohen's kappa", "alice – carol: Cohen's kappa", "Labels given"),
-        *("bob – carol: five labels, blocks", "bob – carol: content/noise, words", "Pages", "Disagreements"),
+        *("All annotators: Fleiss' kappa", "Pairs: Cohen's kappa"),
+        *("bob – carol: five labels", "bob – carol: content/noise", "Pages", "Disagreements"),
     ):
         assert f"\n## {title}\n" in report
         assert f"<h2>{title.replace(chr(39), '&#x27;')}</h2>" in page
-    assert "| carol | 2 | 4 | 0 | 0 | 2 |" in report
+    assert "| paragraph | 0 | 2 | 0 | 0 | 1 |" in report
     assert json.loads((tmp_path / "report" / "scores.json").read_text())["pages_count"] == 2
 
 
@@ -588,14 +573,7 @@ def test_interval_needs_a_kappa_for_95_of_100_resamples(with_noise, interval):
     assert agreement_of(*pages, grouping="content")["fleiss"]["interval"] == interval
 
 
-@pytest.mark.parametrize(
-    ("weight", "fleiss", "pair"),
-    [
-        ("blocks", [0.418809, 0.586264], [0.479358, 0.68682]),
-        ("words", [0.406218, 0.632264], [0.471597, 0.716846]),
-    ],
-)
-def test_intervals_of_a_few_pages(weight, fleiss, pair):
-    agreement = agreement_of(*random_pages(7, annotators=3, pages=6, blocks=20), weight=weight)
-    assert agreement["fleiss"]["interval"] == pytest.approx(fleiss, abs=1e-5)
-    assert agreement["pairs"][0]["interval"] == pytest.approx(pair, abs=1e-5)
+def test_intervals_of_a_few_pages():
+    agreement = agreement_of(*random_pages(7, annotators=3, pages=6, blocks=20))
+    assert agreement["fleiss"]["interval"] == pytest.approx([0.418809, 0.586264], abs=1e-5)
+    assert agreement["pairs"][0]["interval"] == pytest.approx([0.479358, 0.68682], abs=1e-5)

@@ -105,7 +105,7 @@ def test_report_lists_the_twenty_pages_with_the_least_agreement(count):
 @pytest.mark.parametrize(("annotators", "is_shown"), [(3, True), (4, False)])
 def test_terminal_shows_the_confusions_of_up_to_three_pairs(annotators, is_shown):
     scores = read_scores("agreement")
-    for grouping in (each for by_weight in scores["agreement"].values() for each in by_weight.values()):
+    for grouping in scores["agreement"].values():
         grouping["pairs"] = [grouping["pairs"][0]] * (annotators * (annotators - 1) // 2)
     titles = [section.title for section in agreement.summary(scores, 0).sections]
     assert (len(titles) > 2) == is_shown

@@ -29,7 +29,6 @@ from victorpy.research.mining.cleaning import (
     clean_site,
     parse_methods,
     read_pages,
-    survival,
     survival_scores,
     terms,
 )
@@ -127,17 +126,6 @@ def test_bags_make_a_matrix_with_a_row_per_page():
 )
 def test_value_survives_if_its_words_follow_one_another(value, text, survives):
     assert occurring([" ".join(simple_words(value))], simple_words(text)) == (survives,)
-
-
-def test_survival_counts_only_values_that_were_there_before():
-    page = survival_scores([survival(before=[True, True, False], after=[True, False, True], words=10, kept=4)])
-    assert [page[name] for name in ("values", "present", "survived", "empty")] == [3, 2, 1, 0]
-    assert page["survived_share"] == 0.5
-    assert page["removed_share"] == pytest.approx(0.6)
-    both = survival_scores([survival([True], [True], 10, 5), survival([True, True], [False, False], 30, 0)])
-    assert list(both.values())[:7] == [2, 1, 3, 3, 1, 40, 5]
-    nothing = survival_scores([])
-    assert nothing["survived_share"] is nothing["removed_share"] is None
 
 
 # Clustering
@@ -544,13 +532,16 @@ def test_survival_counts_words_and_values_of_each_page():
     method.add(["green tea", "pot", "cup"], "green tea in a pot".split(), "green tea".split())
     method.add(["pot"], ["pot"], [])
     method.add([], [], [])
+    method.add(["green tea"], "green hot tea".split(), "green tea".split())  # it was not there before
     assert [tuple(row.values()) for row in method.survival] == [
         (1, 0, 3, 2, 1, 5, 2),
         (1, 1, 1, 1, 0, 1, 0),
         (1, 0, 0, 0, 0, 0, 0),
+        (1, 0, 1, 0, 0, 3, 2),
     ]
     total = survival_scores(method.survival)
-    assert (total["survived_share"], total["removed_share"]) == (1 / 3, 1 - 2 / 6)
+    assert (total["survived_share"], total["removed_share"]) == (1 / 3, 1 - 4 / 9)
+    assert list(total.values())[:7] == [4, 1, 5, 3, 1, 9, 4]
     assert survival_scores([])["survived_share"] is survival_scores([])["removed_share"] is None
 
 

@@ -18,7 +18,7 @@ from victorpy.cleaner import read_document
 from victorpy.document import Document, Elements
 from victorpy.errors import ConfigError, ModelError, VictorError
 from victorpy.labellers.sentence_entropy import SegmentTree, SentenceEntropy
-from victorpy.labellers.site_style_tree import CAUTIOUS, SiteStyleTree, Trial, best_threshold
+from victorpy.labellers.site_style_tree import CAUTIOUS, SiteStyleTree, Trial, add_pages, best_threshold
 from victorpy.outputs import CleanPage
 from victorpy.research.report import style_tree as report
 from victorpy.research.report.style_tree import as_html, as_text
@@ -1173,3 +1173,13 @@ def test_trees_have_a_maximum_size(tmp_path, monkeypatch, room):
         save_tree(tree, path)
     with pytest.raises(ModelError, match="damaged") if room else nullcontext():
         assert load_tree(path).page_count == 3
+
+
+def test_sixty_different_pages_are_enough_to_guess_labels():
+    pages = [read_document(f"<p>{number}", BLOCKS, f"https://tea.example/{number}") for number in range(61)]
+    labels = [own_labels(page) if number in {3, 60} else None for number, page in enumerate(pages)]
+    tree = StyleTree()
+    examples, guessed = add_pages(tree, pages, labels, sample=100)
+    assert [page.url for page in guessed] == [page.url for page in pages[:60]]
+    assert [page.url for page, _ in examples] == [pages[3].url, pages[60].url]
+    assert add_pages(tree, pages[:2], None, sample=100) == ([], [])  # the tree knows these pages

@@ -19,7 +19,7 @@ from victorpy.document import Document
 from victorpy.errors import DataError, VictorError, plural
 from victorpy.outputs.anno import MOST_BYTES, Annotation, load_annotation
 from victorpy.page.same_blocks import digest_of, find_difference
-from victorpy.research.annotators import short_names
+from victorpy.research.agreement import short_names
 
 MOST_MOVES = 5_000  # journals with more cursor moves are compacted when they are opened
 

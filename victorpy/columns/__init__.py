@@ -152,6 +152,30 @@ class Columns(ElementColumns):
         return int(score.argmax())
 
     @cached_property
+    def since_headline(self) -> Counts:
+        """Number of blocks since the headline, the heading most like the page title. Negative before the headline."""
+        return np.arange(self.count) - self.headline
+
+    @cached_property
+    def words_since_headline(self) -> Floats:
+        """Number of words between the headline and the block. Negative before the headline."""
+        return self.words_before - self.words_before[self.headline] if self.count else np.zeros(0)
+
+    @cached_property
+    def totals(self) -> dict[str, Floats]:
+        """Counts and shares of the whole page, as columns with the same value for every block."""
+        words = float(self.words.sum())
+        totals = {
+            "blocks": self.count,
+            "words": words,
+            "block-words": words / max(self.count, 1),
+            "prose-share": float(self.prose.sum()) / self.all_words,
+            "link-share": float(self.link_words.sum()) / self.all_words,
+            "named-share": self.named_share,
+        }
+        return {name: np.full(self.count, float(total)) for name, total in totals.items()}
+
+    @cached_property
     def prose(self) -> Floats:
         """The number of words outside links, 0 for blocks with fewer than ten."""
         plain_words = self.words - self.link_words

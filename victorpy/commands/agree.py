@@ -22,8 +22,7 @@ from victorpy.commands import EXIT_FAILED, Arguments
 from victorpy.commands._shared import add_number
 from victorpy.config import load_config
 from victorpy.errors import DataError
-from victorpy.research.agreement import compare_annotators
-from victorpy.research.annotators import read_annotators
+from victorpy.research.agreement import compare_annotators, read_annotators
 from victorpy.research.report import agreement
 from victorpy.research.report.base import check_directory, to_text, write_json, write_report
 

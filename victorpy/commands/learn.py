@@ -54,6 +54,9 @@ from victorpy.sites.grouping import SITE_KEY, site_of
 TARGETS = (5, 20, 50, 100)
 """Numbers of pages that the advice recommends, in steps. Additional pages help less and less."""
 
+FEWEST_MORE = 1.2
+"""The recommended number of pages is above this multiple of the number that there is."""
+
 LEAST_SHOWN = 0.0005
 """Smaller differences in word F1 are shown as 0."""
 
@@ -61,15 +64,6 @@ FEWEST_DISPUTED = 5
 """Shorter texts, in words, are not checked: they may be content on one page and noise on another."""
 
 NONE = "none"  # the value of --from that trains a new model
-
-
-class Sources(NamedTuple):
-    """What to learn from."""
-
-    files: Sequence[Path]
-    """Annotation files."""
-    gold: Sequence[str]
-    """Gold standards, each as ``KIND:DIR``."""
 
 
 class Loaded(NamedTuple):
@@ -112,9 +106,9 @@ def run(arguments: Arguments) -> int:
     check_target(target)
     if (target / META).exists() and not arguments.force:
         raise ModelError(f"{target} contains a model already; choose another directory, or use --force to replace it")
-    sources = _find_sources(arguments)
+    files, gold = _find_sources(arguments)
     check_packages(config)  # before the pages are read, which may take minutes
-    pages, weights, counts = _load(arguments, sources, config)
+    pages, weights, counts = _load(arguments, files, gold, config)
     with one_line(arguments.quiet) as report:
         if model is None:
             trained, result = _train_new(arguments, config, pages, weights, report)
@@ -217,7 +211,7 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
     if learned.general:
         before, after = learned.general
         lines.append(f"word F1 on general pages: {before:.3f} before, {after:.3f} after")
-    target = next((target for target in TARGETS if target > pages), None)
+    target = next((target for target in TARGETS if target > FEWEST_MORE * pages), None)
     more = f"annotate about {plural(target - pages, 'more page')}" if target else "more pages will help little"
     if target and learned.sites < SEVERAL_SITES:
         more += " (of other sites, if you want to clean these too)"
@@ -240,8 +234,11 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
     return [*lines, f"training {pays}: {difference}; for a better model, {more}"]
 
 
-def _find_sources(arguments: Arguments) -> Sources:
-    """Find what to learn from. Raises if there is nothing, or if a file is not an annotation file."""
+def _find_sources(arguments: Arguments) -> tuple[Sequence[Path], Sequence[str]]:
+    """Return the annotation files and the gold standards, each as ``KIND:DIR``.
+
+    Raises if there is nothing to learn from, or if a file is not an annotation file.
+    """
     specs = [spec for spec in arguments.data if ":" in spec or not Path(spec).exists()]
     typed_after_data = [Path(name) for name in arguments.data if name not in specs]
     kinds = {spec: parse_data(spec) for spec in specs}
@@ -252,7 +249,7 @@ def _find_sources(arguments: Arguments) -> Sources:
         if path.suffix != ".anno" and not path.is_dir():
             _check_annotation(path)
     gold = [spec for spec in specs if kinds[spec][0] != "anno"]
-    return Sources(find_annotations(paths) if paths else [], gold)
+    return find_annotations(paths) if paths else [], gold
 
 
 def _check_annotation(path: Path) -> None:
@@ -269,15 +266,17 @@ def _check_annotation(path: Path) -> None:
         )
 
 
-def _load(arguments: Arguments, sources: Sources, config: Config) -> tuple[list[CleanPage], Weights, Mapping[str, int]]:
+def _load(
+    arguments: Arguments, files: Sequence[Path], gold: Sequence[str], config: Config
+) -> tuple[list[CleanPage], Weights, Mapping[str, int]]:
     """Return the training pages, the weights of their blocks, and the number of pages from each source."""
-    annotated = _load_annotations(arguments, sources.files, config) if sources.files else []
+    annotated = _load_annotations(arguments, files, config) if files else []
     loaded = [Loaded(page, None, "annotation files", str(file)) for file, page in annotated]
 
     def warn(message: str) -> None:
         arguments.say(f"left out: {message}")
 
-    for spec in sources.gold:
+    for spec in gold:
         for page in load_gold([spec], config, warn, arguments.site_key):
             name = f"{spec}: {page.name}"
             if not page.document.blocks:
@@ -287,7 +286,7 @@ def _load(arguments: Arguments, sources: Sources, config: Config) -> tuple[list[
             else:
                 loaded.append(Loaded(page.annotated, page.weights, spec, name))
     if not loaded:
-        raise DataError(f"{', '.join(sources.gold)}: no usable page")
+        raise DataError(f"{', '.join(gold)}: no usable page")
     distinct = _without_copies(loaded, warn)
     return [row.page for row in distinct], [row.weights for row in distinct], Counter(row.source for row in distinct)
 

@@ -13,7 +13,7 @@ column_features("document", {"position": "position"})
 @feature("document.word-count")
 def document_words(page: Columns) -> Column:
     """Number of words in the page."""
-    return np.full(page.count, page.words.sum())
+    return page.totals["words"]
 
 
 @feature("document.sentence-count")
@@ -25,7 +25,7 @@ def document_sentences(page: Columns) -> Column:
 @feature("document.block-count")
 def document_blocks(page: Columns) -> Column:
     """Number of blocks in the page."""
-    return np.full(page.count, page.count)
+    return page.totals["blocks"]
 
 
 @feature("document.max-{div,td}-group")

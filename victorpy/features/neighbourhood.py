@@ -19,6 +19,8 @@ column_features(
         "words-before": "words_before",
         "words-after": "words_after",
         "title-share": "title_share",
+        "headline-distance": "since_headline",
+        "headline-words": "words_since_headline",
     },
 )
 
@@ -146,19 +148,6 @@ def words_before_share(page: Columns) -> Column:
     return page.words_before / page.all_words
 
 
-@feature("headline-distance")
-def headline_distance(page: Columns) -> Column:
-    """Number of blocks since the headline, the heading most like the page title. Negative before the headline."""
-    return np.arange(page.count) - page.headline
-
-
-@feature("headline-words")
-def headline_words(page: Columns) -> Column:
-    """Number of words between the headline and the block. Negative before the headline."""
-    before = page.words_before
-    return before - before[page.headline] if page.count else before
-
-
 @feature("heading-distance")
 def heading_distance(page: Columns) -> Column:
     """Number of blocks since the last heading. Above 1000 if there is no heading before the block."""
@@ -179,19 +168,19 @@ def trunk(page: Columns, what: str) -> Column:
 @feature("document.link-share")
 def document_link_share(page: Columns) -> Column:
     """Share of link words in the page."""
-    return np.full(page.count, page.link_words.sum() / page.all_words)
+    return page.totals["link-share"]
 
 
 @feature("document.prose-share")
 def document_prose(page: Columns) -> Column:
     """Share of the page's words in blocks with at least ten words outside links."""
-    return np.full(page.count, page.prose.sum() / page.all_words)
+    return page.totals["prose-share"]
 
 
 @feature("document.block-words")
 def document_block_words(page: Columns) -> Column:
     """Average number of words per block of the page."""
-    return np.full(page.count, page.words.sum() / max(page.count, 1))
+    return page.totals["block-words"]
 
 
 @feature("document.elements-with.*")
@@ -203,4 +192,4 @@ def document_elements(page: Columns, name: str) -> Column:
 @feature("document.named-share")
 def document_named(page: Columns) -> Column:
     """Share of blocks whose element has a class, id, role or itemprop. Low on old pages."""
-    return np.full(page.count, page.named_share)
+    return page.totals["named-share"]

@@ -255,7 +255,7 @@ def best_threshold(trials: Sequence[Trial], thresholds: Sequence[float] = THRESH
     pages. So neighbouring thresholds count too, weighted by their distance.
     """
     means = np.array([sum(trial.f1(threshold) for trial in trials) / len(trials) for threshold in thresholds])
-    weights = np.concatenate([np.arange(1, reach + 1), np.arange(reach + 1, 0, -1)]) / (reach + 1) ** 2
+    weights = np.concatenate([np.arange(1, reach + 1), np.arange(reach + 1, 0, -1)])
     around = np.convolve(np.pad(means, reach, mode="edge"), weights, mode="valid")
     best = np.flatnonzero(around >= around.max() - 1e-9)
     return thresholds[int(best[len(best) // 2])]

@@ -268,7 +268,11 @@ cdef dict range_columns(dict columns, object Sums):
     cdef int64_t[:, :, ::1] ancestor_blocks = np.empty((3, HIGHEST + 1, count), dtype=np.int64)
     cdef int64_t[:, ::1] window_blocks = np.empty((WINDOWS, count), dtype=np.int64)
     cdef int64_t[:, ::1] ancestor_children = np.empty((HIGHEST + 1, count), dtype=np.int64)
-    cdef double[::1] levels_to_trunk = np.empty(count)
+    cdef double[::1] levels_to_trunk = np.empty(count), prose = np.empty(count)
+    cdef double[::1] words_after = np.empty(count), position = np.empty(count)
+    cdef double[:, ::1] page_totals = np.empty((6, count))
+    cdef double[6] values
+    cdef double all_prose = 0
     cdef vector[double] near, far
     cdef vector[int64_t] children
     children.resize(elements)
@@ -281,6 +285,8 @@ cdef dict range_columns(dict columns, object Sums):
         total[0, i + 1] = total[0, i] + words[i]
         total[1, i + 1] = total[1, i] + link_words[i]
         plain = words[i] - link_words[i]
+        prose[i] = plain if plain >= 10 else 0
+        all_prose += prose[i]
         weight = 0 if plain < 10 else 100 if plain > 100 else plain
         near[ancestors[1, i]] += weight
         far[ancestors[2, i]] += weight
@@ -315,7 +321,23 @@ cdef dict range_columns(dict columns, object Sums):
     first = first_block[trunk] if elements else 0
     stop = stop_block[trunk] if elements else 0
     in_trunk = total[0, stop] - total[0, first], total[1, stop] - total[1, first]
+    for i in range(count):
+        words_after[i] = total[0, count] - total[0, i + 1]
+        position[i] = <double>i / max(count - 1, 1)
+    values = [
+        count, total[0, count], total[0, count] / max(count, 1), all_prose / all_words, total[1, count] / all_words,
+        columns["named_share"],
+    ]
+    for row in range(6):
+        for i in range(count):
+            page_totals[row, i] = values[row]
+    names = ("blocks", "words", "block-words", "prose-share", "link-share", "named-share")
     return {
+        "prose": prose.base,
+        "words_before": totals[0][:-1],
+        "words_after": words_after.base,
+        "position": position.base,
+        "totals": dict(zip(names, page_totals.base)),
         "_running_words": (totals[0], totals[1]),
         "ancestor_blocks": (ranges[0], ranges[1]),
         "ancestor_sums": summed(Sums, in_ancestor.base, ranges[2]),
@@ -381,6 +403,9 @@ cdef dict headline_columns(dict columns):
     cdef const double[::1] words = columns["words"], title_share = columns["title_share"]
     cdef const uint8_t[:, ::1] around = columns["_tags_around"].view(np.uint8)
     cdef Py_ssize_t count = words.shape[0], block, headline = 0
+    cdef const double[::1] before = columns["_running_words"][0]
+    cdef int64_t[::1] since = np.empty(count, dtype=np.int64)
+    cdef double[::1] words_since = np.empty(count)
     cdef int[3] tags
     cdef int rank
     cdef double score, best = -1
@@ -398,7 +423,10 @@ cdef dict headline_columns(dict columns):
             score = 0
         if score > best:
             best, headline = score, block
-    return {"headline": headline}
+    for block in range(count):
+        since[block] = block - headline
+        words_since[block] = before[block] - before[headline]
+    return {"headline": headline, "since_headline": since.base, "words_since_headline": words_since.base}
 
 
 cdef struct Counted:

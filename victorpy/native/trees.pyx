@@ -335,6 +335,33 @@ def name_rows(const double[:, ::1] by_name, const int64_t[::1] name_of_element, 
     return np.asarray(rows)
 
 
+cdef int sort_by_probability(const double[::1] probability, vector[pair[double, Py_ssize_t]] &order) except -1:
+    """Number the blocks, the most probable ones first. Sorting NaN is undefined in C++."""
+    cdef Py_ssize_t block
+    for block in range(probability.shape[0]):
+        order.push_back(pair[double, Py_ssize_t](-probability[block] if probability[block] >= 0 else 0, block))
+    sort(order.begin(), order.end())
+    return 0
+
+
+def best_cut(const double[::1] probability, const double[::1] weight, double square):
+    """Return the best cut and the expected F, given the square of beta. Twin of `cut.best_cut`."""
+    cdef vector[pair[double, Py_ssize_t]] order
+    cdef Py_ssize_t at, block
+    cdef double kept = 0, right = 0, every = 0, expected, best = -1, cut = 1
+    sort_by_probability(probability, order)
+    for at in range(<Py_ssize_t>order.size()):
+        every += weight[order[at].second] * probability[order[at].second]
+    for at in range(<Py_ssize_t>order.size()):
+        block = order[at].second
+        right += weight[block] * probability[block]
+        kept += weight[block]
+        expected = (1 + square) * right / max(kept + square * every, 1e-9)
+        if expected > best:
+            best, cut = expected, probability[block]
+    return cut, best
+
+
 def context_rows(
     const double[::1] log_odds, const double[::1] probability, const double[::1] weight, const int64_t[::1] look,
     const int64_t[:, ::1] first, const int64_t[:, ::1] stop, const int64_t[::1] shifts, const int64_t[::1] reaches,
@@ -354,9 +381,7 @@ def context_rows(
         content[block + 1] = content[block] + weight[block] * probability[block]
         total[block + 1] = total[block] + weight[block]
         looks = max(looks, look[block] + 1)
-        # Sorting NaN is undefined in C++.
-        order.push_back(pair[double, Py_ssize_t](-probability[block] if probability[block] >= 0 else 0, block))
-    sort(order.begin(), order.end())
+    sort_by_probability(probability, order)
     look_content.resize(looks)
     look_total.resize(looks)
     for block in range(blocks):

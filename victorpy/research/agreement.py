@@ -13,20 +13,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from victorpy.base.words import aligned_words
+from victorpy.config import Config, load_config
 from victorpy.document import Label
-from victorpy.errors import DataError
+from victorpy.errors import AnnotationError, DataError
+from victorpy.outputs.anno import load_annotation
+from victorpy.page.same_blocks import find_difference
 from victorpy.research.statistics import RESAMPLES
 
 Floats = npt.NDArray[np.float64]
 _CHUNK = 100  # number of resamples at a time, so that many pages fit in memory
 _NUMBERS = ("kappa", "observed", "expected")
 _ENOUGH = 0.95  # minimum share of resamples with a kappa for an interval
+_SPLITS = {"every": "every tag", "block": "block-level tags"}  # the tags that pages are split at, by `Document.split`
 
 _ALL = frozenset(Label)
 _CONTENT = frozenset(label for label in Label if label.is_content)
@@ -35,7 +39,6 @@ GROUPINGS: Mapping[str, Mapping[str, frozenset[Label]]] = {  # classes of labels
     "content": {"content": _CONTENT, "noise": _ALL - _CONTENT},
     **{str(label): {str(label): frozenset([label]), "rest": _ALL - {label}} for label in Label},
 }
-WEIGHTS = ("blocks", "words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,50 +58,177 @@ class SharedPage:
                 yield number, text, labels
 
 
+# Files
+
+
+@dataclass(frozen=True, slots=True)
+class Annotators:
+    """The annotators, the pages that all of them annotated, and the pages that could not be used."""
+
+    names: tuple[str, ...]
+    pages: tuple[SharedPage, ...]
+    unconfirmed: tuple[int, ...] = ()  # by annotator, number of labels that only a model gave
+    unpaired: tuple[str, ...] = ()  # messages about pages that are missing for some annotators
+    refused: tuple[str, ...] = ()  # messages about pages that cannot be read or do not match
+
+
+def read_annotators(paths: Sequence[Path], config: Config | None = None, with_models: bool = False) -> Annotators:
+    """Read the files of a single page, or one folder per annotator. In folders, files with the same name are compared.
+
+    Blocks are the lines of the files. With a config, every page is split again by it, and labels follow their text. In
+    folders, pages that do not match are left out. Single files must match. Labels that only a model gave count only
+    with `with_models`.
+    """
+    _check_paths(paths)
+    names = short_names(paths)
+    if not paths[0].is_dir():
+        page, unconfirmed = _read_page("", paths, config, with_models)
+        return Annotators(names, (page,), tuple(unconfirmed))
+    files_by_name = [
+        {str(path.relative_to(folder).with_suffix("")): path for path in folder.glob("**/*.anno") if path.is_file()}
+        for folder in paths
+    ]
+    for folder, files in zip(paths, files_by_name, strict=True):
+        if not files:
+            raise DataError(f"{folder}: no annotation files (*.anno) in this folder")
+    pages, unpaired, refused = [], [], []
+    totals = [0] * len(names)
+    for page_name in sorted(set().union(*files_by_name)):
+        having = [who for who, files in zip(names, files_by_name, strict=True) if page_name in files]
+        missing = [who for who in names if who not in having]
+        if missing:
+            unpaired.append(f"{page_name}: in {', '.join(having)}, not in {', '.join(missing)}")
+            continue
+        same_page = [files[page_name] for files in files_by_name]
+        try:
+            page, unconfirmed = _read_page(page_name, same_page, config, with_models)
+        except AnnotationError as error:
+            refused.append(str(error))
+            continue
+        pages.append(page)
+        totals = [total + count for total, count in zip(totals, unconfirmed, strict=True)]
+    if not pages:
+        why = f"; the first: {refused[0]}" if refused else ": files of the same page must have the same name"
+        raise DataError(f"no page can be compared in {', '.join(map(str, paths))}{why}")
+    return Annotators(names, tuple(pages), tuple(totals), tuple(unpaired), tuple(refused))
+
+
+def _check_paths(paths: Sequence[Path]) -> None:
+    if len(paths) < 2:
+        raise DataError("agreement needs at least two annotators; give two files of the same page, or two folders")
+    resolved: set[Path] = set()
+    for path in paths:
+        if not path.exists():
+            raise DataError(f"{path}: no such file or folder")
+        if path.resolve() in resolved:
+            raise DataError(f"{path}: given twice; give another file or folder for each annotator")
+        resolved.add(path.resolve())
+    folders = [path for path in paths if path.is_dir()]
+    files = [path for path in paths if not path.is_dir()]
+    if folders and files:
+        raise DataError(
+            f"{folders[0]} is a folder and {files[0]} a file; give files of one page, or a folder for each annotator"
+        )
+
+
+def short_names(paths: Sequence[Path]) -> tuple[str, ...]:
+    """Name annotators after the last parts of their paths that differ.
+
+    >>> short_names([Path("study/anna/tea.anno"), Path("study/ben/tea.anno")])
+    ('anna', 'ben')
+    """
+    parts = [path.parts for path in paths]
+    while all(len(steps) > 1 for steps in parts) and len({steps[-1] for steps in parts}) == 1:
+        parts = [steps[:-1] for steps in parts]
+    for length in range(1, max(map(len, parts)) + 1):
+        tails = [steps[-length:] for steps in parts]
+        if len(set(tails)) == len(paths):
+            parts = tails
+            break
+    return tuple(str(Path(*steps)) for steps in parts)
+
+
+def _read_page(
+    name: str, paths: Sequence[Path], config: Config | None, with_models: bool
+) -> tuple[SharedPage, list[int]]:
+    """Read a page of every annotator, and count the labels that only a model gave.
+
+    If no name is given, the page is named after the files or their source.
+    """
+    cuts = (config or load_config("default")).cuts
+    annotations = [load_annotation(path, cuts, recut=config is not None) for path in paths]
+    document = annotations[0].document
+    for path, annotation in zip(paths[1:], annotations[1:], strict=True):
+        difference = find_difference(document, annotation.document)
+        if difference is None:
+            continue
+        where = difference.describe(str(paths[0]), str(path))
+        counts = "{:,} and {:,} blocks".format(*difference.counts)
+        if difference.only_cut and config is None:
+            splits = document.split, annotation.document.split
+            how = f"; split at {_SPLITS[splits[1]]}, not at {_SPLITS[splits[0]]}" if splits[0] != splits[1] else ""
+            raise AnnotationError(
+                f"{path}: the page was split differently from {paths[0]} ({counts}{how}): {where}; "
+                "with `config` NAME all pages are split again by that config, and labels follow their text"
+            )
+        hint = "" if name else "; to compare many pages, give a folder for each annotator"
+        raise AnnotationError(f"{path}: not the same page as {paths[0]} ({counts}): {where}{hint}")
+    if not name:
+        same_stem = len({path.stem for path in paths}) == 1
+        name = paths[0].stem if same_stem else document.source or paths[0].name
+    labels = tuple(annotation.labels if with_models else annotation.decisions for annotation in annotations)
+    unconfirmed = [
+        sum(label is not None for label in annotation.labels) - sum(annotation.decided) for annotation in annotations
+    ]
+    return SharedPage(name, tuple(block.text for block in document.blocks), labels), unconfirmed
+
+
+# Kappa
+
+
 def compare_annotators(annotators: Sequence[str], pages: Sequence[SharedPage], seed: int = 1) -> dict[str, Any]:
     """Return the content of scores.json: the agreement on blocks that all annotators labelled."""
     if len(annotators) < 2:
         raise DataError("agreement needs at least two annotators")
-    tables = {weight: np.stack([_tables(page, weight) for page in pages]) for weight in WEIGHTS} if pages else {}
-    if not pages or not tables["blocks"].any():
+    tables = np.array([_tables(page) for page in pages])
+    if not tables.any():
         raise DataError("there is no block that all annotators have labelled")
-    blocks, words = (int(tables[weight][:, 0].sum()) for weight in WEIGHTS)
-    agreement = {weight: _measure(tables[weight], seed) for weight in WEIGHTS}
-    for grouping in (grouping for by_grouping in agreement.values() for grouping in by_grouping.values()):
+    agreement = _measure(tables, seed)
+    for grouping in agreement.values():
         for pair, names in zip(grouping["pairs"], combinations(annotators, 2), strict=True):
             pair["annotators"] = list(names)
-    disagreements = [
-        {
-            "page": page.name,
-            "block": number,
-            "text": text,
-            "labels": [str(label) for label in labels],
-            "about_content": len({label.is_content for label in labels}) > 1,
-        }
-        for page in pages
-        for number, text, labels in page.by_block()
-        if len(set(labels)) > 1
-    ]
-    page_scores = []
-    for page, page_tables in zip(pages, tables["blocks"], strict=True):
-        count = int(page_tables[0].sum())
-        scores: dict[str, Any] = {
-            "name": page.name,
-            "blocks": count,
-            "left_out": len(page.texts) - count,
-            "disagreements": sum(len(set(labels)) > 1 for _, _, labels in page.by_block()),
-        }
-        measured = _measure(page_tables[None], seed)
+    page_scores, disagreements = [], []
+    for page, page_tables in zip(pages, tables, strict=True):
+        differing = [(number, text, labels) for number, text, labels in page.by_block() if len(set(labels)) > 1]
+        count, measured = int(page_tables[0].sum()), _measure(page_tables[None], seed)
+        kappas: dict[str, Any] = {}
         for name in ("labels", "content"):
             cohen = [{key: pair[key] for key in pair if key != "confusion"} for pair in measured[name]["pairs"]]
-            scores[name] = {"fleiss": measured[name]["fleiss"], "cohen": cohen}
-        page_scores.append(scores)
+            kappas[name] = {"fleiss": measured[name]["fleiss"], "cohen": cohen}
+        page_scores.append(
+            {
+                "name": page.name,
+                "blocks": count,
+                "left_out": len(page.texts) - count,
+                "disagreements": len(differing),
+                **kappas,
+            }
+        )
+        disagreements += [
+            {
+                "page": page.name,
+                "block": number,
+                "text": text,
+                "labels": [str(label) for label in labels],
+                "about_content": len({label.is_content for label in labels}) > 1,
+            }
+            for number, text, labels in differing
+        ]
     return {
         "annotators": list(annotators),
         "pages_count": len(pages),
-        "blocks_count": blocks,
-        "blocks_left_out": sum(len(page.texts) for page in pages) - blocks,
-        "words_count": words,
+        "blocks_count": sum(page["blocks"] for page in page_scores),
+        "blocks_left_out": sum(page["left_out"] for page in page_scores),
         "resampling": {"resamples": RESAMPLES if len(pages) > 1 else 0, "seed": seed},
         "agreement": agreement,
         "pages": page_scores,
@@ -106,15 +236,14 @@ def compare_annotators(annotators: Sequence[str], pages: Sequence[SharedPage], s
     }
 
 
-def _tables(page: SharedPage, weight: str) -> Floats:
-    """Count the blocks or words of a page for every pair of annotators, by the labels that the two gave."""
+def _tables(page: SharedPage) -> Floats:
+    """Count the blocks of a page for every pair of annotators, by the labels that the two gave."""
     index_of = {label: index for index, label in enumerate(Label)}
     pairs = list(combinations(range(len(page.labels)), 2))
     tables = np.zeros((len(pairs), len(Label), len(Label)))
-    for _, text, labels in page.by_block():
-        count = 1 if weight == "blocks" else len(aligned_words(text))
+    for _, _, labels in page.by_block():
         for table, (one, other) in zip(tables, pairs, strict=True):
-            table[index_of[labels[one]], index_of[labels[other]]] += count
+            table[index_of[labels[one]], index_of[labels[other]]] += 1
     return tables
 
 

@@ -301,42 +301,46 @@ def training_sets(model: str, sets: Sequence[str]) -> list[str]:
 
 
 def count_training_pages(meta: Mapping[str, Any], pages: Iterable[Document]) -> int:
-    """Return how many of the pages, or copies of them, a model or a parent of it is known to have been trained on."""
-    known: set[str] = set()
-    training = meta.get("training")
-    while isinstance(training, dict):
-        known.update(str(training.get("fingerprints", "")).split())
-        parent = None if training.get("chosen") in CONFIGS else training.get("parent")
-        training = parent.get("training") if isinstance(parent, dict) else None
+    """Return how many of the pages, or copies of them, a model is known to have been trained on."""
+    known = {name for training in _trainings(meta) for name in str(training.get("fingerprints", "")).split()}
     return sum(page_fingerprint(page) in known for page in pages)
 
 
 def was_trained_on(model: str, meta: Mapping[str, Any], data: str, pages: Iterable[str] = ()) -> bool | None:
     """Whether a model was trained on a data set or on some of its pages; None if its training data is not recorded.
 
-    `pages` are fingerprints. An adapted model was also trained on the pages of the model that it comes from.
+    `pages` are fingerprints.
 
     >>> meta = {"training": {"data": ["wcxb", "cleaneval:dev"]}}
     >>> sets = ("wcxb:dev", "wcxb:test", "cleaneval:final", "wcxb:wcxb", "l3s:l3s")
     >>> [was_trained_on("my", meta, data) for data in sets]
     [True, False, False, True, False]
     """
-    training = meta.get("training", {})
-    recorded, fingerprints, parent = (training.get(name) for name in ("data", "fingerprints", "parent"))
-    if isinstance(fingerprints, str) and not set(pages).isdisjoint(fingerprints.split()):
-        return True
-    if isinstance(parent, dict) and training.get("chosen") not in CONFIGS:
-        of_parent = was_trained_on("", {"training": parent.get("training") or {}}, data, pages)
-        if of_parent is not False:
-            return of_parent
-    if not recorded or not isinstance(recorded, list):
-        recorded = [] if isinstance(fingerprints, str) else TRAINED_ON.get(model)
-    if recorded is None:
-        return None
     kind, _, name = data.partition(":")
-    if name == kind:  # the directory contains the part of the set that was recorded
-        return any(entry.partition(":")[0] == kind for entry in map(str, recorded))
-    return data in recorded or (kind in recorded and name != HELD_OUT)
+    answer: bool | None = False
+    for number, training in enumerate(_trainings(meta)):
+        recorded, fingerprints = training.get("data"), training.get("fingerprints")
+        if isinstance(fingerprints, str) and not set(pages).isdisjoint(fingerprints.split()):
+            return True
+        if not recorded or not isinstance(recorded, list):
+            recorded = [] if isinstance(fingerprints, str) else TRAINED_ON.get(model if number == 0 else "")
+        if recorded is None:
+            answer = None
+        elif name == kind:  # the directory contains the part of the set that was recorded
+            if any(entry.partition(":")[0] == kind for entry in map(str, recorded)):
+                return True
+        elif data in recorded or (kind in recorded and name != HELD_OUT):
+            return True
+    return answer
+
+
+def _trainings(meta: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield how a model was trained and, for an adapted model, how the models that it comes from were trained."""
+    training = meta.get("training", {})
+    while isinstance(training, dict):
+        yield training
+        parent = None if training.get("chosen") in CONFIGS else training.get("parent")
+        training = (parent.get("training") or {}) if isinstance(parent, dict) else None
 
 
 def summarise_comparison(

@@ -359,7 +359,7 @@ def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:
 # Methods without training
 
 
-def load_as_is(entry: str, allow_code: bool) -> Cleaner:
+def load_as_is(entry: str, allow_code: bool = False) -> Cleaner:
     """Load a method that labels blocks, given as ``sst(t=0.4)``."""
     method = find_method(*split_name(entry), allow_code)
     if method.is_peer:

@@ -100,7 +100,13 @@ def _heads_index(published: date, page: Page, language: str) -> bool:
         day = read_date(text, language)
         if day:
             alike.setdefault((element.tag, element.get("class")), []).append(day)
-    return any(_is_index(published, days) for days in alike.values())
+    for days in alike.values():
+        distinct = [*dict.fromkeys(days)]
+        descents = sum(one > other for one, other in pairwise(distinct))
+        mostly_descend = len(distinct) >= _FEWEST_ENTRIES and descents >= _DESCENDING * (len(distinct) - 1)
+        if mostly_descend and published == max(distinct):
+            return True
+    return False
 
 
 def _short_dates(page: Page) -> Iterator[tuple[etree._Element, str]]:
@@ -111,13 +117,6 @@ def _short_dates(page: Page) -> Iterator[tuple[etree._Element, str]]:
         is_short = _SHORTEST < len(text) < _LONGEST_ENTRY
         if is_short and (_ISO.search(text) or _VISIBLE.search(text)) and not page.any_around(element, is_comment):
             yield element, text
-
-
-def _is_index(published: date, days: list[date]) -> bool:
-    """Whether a date is the newest of many that mostly descend."""
-    days = [*dict.fromkeys(days)]
-    descents = sum(one > other for one, other in pairwise(days))
-    return len(days) >= _FEWEST_ENTRIES and published == max(days) and descents >= _DESCENDING * (len(days) - 1)
 
 
 def read_date(text: str, language: str = "") -> date | None:

@@ -8,7 +8,7 @@ listings and data tables, are kept as a whole or not at all, because a table wit
 
 Then blocks are added that have few words but that readers miss: headings directly above kept text, the headline, and
 facts, formulas, tables and boxes between kept blocks. In a thread, all posts are added. Hidden copies of kept text and
-links such as "Skip to content" and "Share" are dropped.
+links such as "Skip to content" and "Share" are dropped. So are improbable facts of records whose names are dropped.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from victorpy import native
 from victorpy.base.variables import FAVORS
 from victorpy.columns import Columns, Flags, Floats
 from victorpy.columns.elements import running_total
@@ -36,11 +37,14 @@ from victorpy.model.evidence.removals import (
     controls,
     headline_copies,
     hidden_copies,
+    nameless_facts,
     strays,
     visible_copies,
 )
 from victorpy.model.evidence.threads import posts, profiles
 from victorpy.model.evidence.units import Ranges, find_units
+
+_native = native.load("trees")
 
 REMOVALS = (hidden_copies, visible_copies, headline_copies, buttons, controls, profiles, consents, strays)
 
@@ -83,6 +87,9 @@ def best_cut(probability: Floats, weight: Floats, beta: float = 1.0) -> tuple[fl
     """
     if not len(probability):
         return 1.0, 0.0
+    if _native:
+        found: tuple[float, float] = _native.best_cut(probability, weight, beta**2)
+        return found
     order = np.argsort(-probability, kind="stable")
     right, kept = np.cumsum((weight * probability)[order]), np.cumsum(weight[order])
     expected = (1 + beta**2) * right / np.maximum(kept + beta**2 * right[-1], 1e-9)
@@ -151,7 +158,10 @@ class Keeping:
         if self.favor != "precision":
             is_sure = self.favor == "balanced" and expected >= _SURE
             kept[facts_between(kept, content, page, units, _FACT_LEAST_IF_SURE if is_sure else _FACT_LEAST)] = True
-        kept[[number for rule in REMOVALS for number in rule(kept, page)]] = False
+        dropped = [number for rule in REMOVALS for number in rule(kept, page)]
+        if self.favor != "recall":
+            dropped += nameless_facts(kept, content, page)
+        kept[dropped] = False
         return kept
 
 

@@ -35,6 +35,11 @@ from victorpy.sites.grouping import SITE_KEY, draw_sample
 NONE = "none"
 """Name of the baseline without cleaning, which keeps all text."""
 
+_COUNTS = ("pages", "empty", "values", "present", "survived", "words", "kept")
+"""Numbers of a page: whether all words were removed, its values, those in the text before cleaning, those that
+survived, and its words before and after. Other values are in attributes, titles or pictures, or are worded differently.
+"""
+
 Matrix = Any  # a scipy sparse matrix with a row per page and a column per term
 
 
@@ -51,7 +56,7 @@ class MinedPage:
     packed: bytes  # the compressed HTML, kept because a site is cleaned as a whole, with all its verticals
 
 
-def parse_methods(names: str, allow_code: bool) -> list[Method]:
+def parse_methods(names: str, allow_code: bool = False) -> list[Method]:
     """Parse a list such as ``sst,sst(t=0.3)``. The baseline without cleaning always comes first."""
     methods = [
         Method("everything" if name == NONE else name, tuple(parameters), label=name, allow_code=allow_code)
@@ -124,29 +129,12 @@ class Bags:
         return csr_matrix((counts, columns, ends), shape=(len(self._columns), max(len(self._numbers), 1)))
 
 
-def survival(before: Sequence[bool], after: Sequence[bool], words: int, kept: int) -> dict[str, int]:
-    """Count the surviving words and values of a page, given the values that occur before and after cleaning.
-
-    `present` counts the values in the text before cleaning. Other values are in attributes, titles or pictures, or are
-    worded differently.
-    """
-    return {
-        "pages": 1,
-        "empty": int(words > 0 and not kept),
-        "values": len(before),
-        "present": sum(before),
-        "survived": sum(first and second for first, second in zip(before, after, strict=True)),
-        "words": words,
-        "kept": kept,
-    }
-
-
 def survival_scores(rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
     """Return the total counts of pages, and the shares of surviving values and removed words. Shares may be None.
 
     Both shares must be read together: keeping everything keeps all values, and dropping everything removes all noise.
     """
-    total = {name: sum(row[name] for row in rows) for name in survival([], [], 0, 0)}
+    total = {name: sum(row[name] for row in rows) for name in _COUNTS}
     survived = total["survived"] / total["present"] if total["present"] else None
     removed = 1 - total["kept"] / total["words"] if total["words"] else None
     return total | {"survived_share": survived, "removed_share": removed}
@@ -159,6 +147,7 @@ class MethodPages:
     kept: Bags = field(default_factory=Bags)
     removed: Bags = field(default_factory=Bags)
     survival: list[dict[str, int]] = field(default_factory=list)
+    """The numbers in `_COUNTS` for each page."""
     learned: int = 0  # number of pages that sites were learned from
     learning: float = 0.0
     labelling: float = 0.0
@@ -170,7 +159,10 @@ class MethodPages:
         self.kept.add(terms_kept)
         self.removed.add(terms(words) - terms_kept)
         before, after = occurring(values, words), occurring(values, words_kept)
-        self.survival.append(survival(before, after, len(words), len(words_kept)))
+        survived = sum(first and second for first, second in zip(before, after, strict=True))
+        is_empty = bool(words) and not words_kept
+        counts = (1, int(is_empty), len(before), sum(before), survived, len(words), len(words_kept))
+        self.survival.append(dict(zip(_COUNTS, counts, strict=True)))
 
     def extend(self, other: MethodPages) -> None:
         self.kept.extend(other.kept)
