@@ -130,10 +130,10 @@ def suggest(name: object, known: Iterable[str]) -> str:
     return f" (did you mean {str(close[0])!r}?)" if close else ""
 
 
-def plural(count: int, noun: str) -> str:
-    """Format a count with a noun.
+def plural(count: float, noun: str) -> str:
+    """Format a number with a noun.
 
-    >>> plural(1, "page"), plural(2000, "page")
-    ('1 page', '2,000 pages')
+    >>> plural(1, "page"), plural(2000, "page"), plural(1.0, "second"), plural(1.5, "second")
+    ('1 page', '2,000 pages', '1 second', '1.5 seconds')
     """
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+    return f"{count:,.15g} {noun}{'s' * (count != 1)}"

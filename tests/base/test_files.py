@@ -90,6 +90,13 @@ def test_replaced_file_keeps_its_mode(tmp_path: Path, mode: int, durable: bool) 
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_errors_name_the_file_and_not_its_temporary_file(tmp_path):
+    path = tmp_path / "gone" / "tea"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_atomically(path, b"hot")
+    assert caught.value.filename == str(path)
+
+
 def test_new_file_has_the_usual_mode(tmp_path: Path) -> None:
     (tmp_path / "usual").touch()
     write_atomically(tmp_path / "tea", b"hot")

@@ -61,6 +61,7 @@ def test_the_tables_have_all_variables() -> None:
 
 def test_variables_with_one_value(tmp_path: Path) -> None:
     for name, valid, wrong in SINGLE:
+        assert VARIABLES[kind_of(name)].single
         values = valid.split()
         for value in values:
             assert read(tmp_path, f"{name}: {value}").get(name) == (value,)
@@ -75,6 +76,7 @@ def test_variables_with_one_value(tmp_path: Path) -> None:
 
 def test_variables_with_several_values(tmp_path: Path) -> None:
     for name, values in LISTS:
+        assert not VARIABLES[kind_of(name)].single
         first, *rest = values.split()
         assert read(tmp_path, f"{name}: {first}", f"{name}: {' '.join(rest)}").get(name) == (first, *rest)
 

@@ -326,6 +326,8 @@ def roles_by_rules(before="", after="", kept=True):
         ("<p class=tags><a href=/>tea</a> cup", "after", True, "body"),  # half of it is a link
         ("<p class=tags><a href=/>tea</a>", "before", True, "body"),
         ("<p>Tags: tea", "after", True, "tags"),
+        (f"<p>Tags:{' one' * 6}" * 2, "after", True, "tags tags"),
+        (f"<p>Tags:{' one' * 4}" * 3, "after", True, "body body body"),  # they are the content of the page
         (f"<p>Tags:{' one' * 18}", "after", True, "tags"),
         (f"<p>Tags:{' one' * 19}", "after", True, "body"),
         ("<p class=related>Tea", "after", True, "related"),

@@ -153,3 +153,10 @@ def test_headings_have_the_sizes_of_browsers():
     assert values("style.font-size", page) == [1, *sizes.values()]
     nested = columns("<p>Tea is a hot drink.</p><h1><small>Tea</small></h1>", load_config("default"))
     assert values("style.font-size", nested) == [1, 1.66]
+
+
+def test_size_of_the_whole_page_is_inherited():
+    page = columns(
+        "<html style='font-size:32px'><p>Tea is a hot drink.<p style='font-size:16px'>Tea", load_config("default")
+    )
+    assert values("style.font-size", page) == [1, 0.5]

@@ -20,7 +20,7 @@ from pkgutil import resolve_name
 from typing import Any, BinaryIO, NoReturn
 
 from victorpy import native
-from victorpy.errors import ChildError, TimeLimitError
+from victorpy.errors import ChildError, TimeLimitError, plural
 
 MEMORY = 1_000_000_000  # maximum number of bytes that a call may use
 
@@ -100,7 +100,7 @@ class _Child:
             self._process.kill()
             self._process.wait()
             if is_late.is_set():
-                raise TimeLimitError(f"the page took longer than {timeout:g} seconds") from None
+                raise TimeLimitError(f"the page took longer than {plural(timeout, 'second')}") from None
             code = self._process.returncode
             if code == _MEMORY_EXIT:
                 reason = f"took more than {MEMORY / 1e6:,.0f} MB of memory"

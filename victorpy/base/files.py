@@ -81,7 +81,11 @@ def write_atomically(path: Path, content: bytes, durable: bool = False, alone: b
     """
     temporary = path.with_name(f".{_stem(path)}.tmp") if alone else temporary_of(path)
     mode = path.stat().st_mode & 0o777 if path.exists() else None
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    except OSError as error:
+        error.filename = str(path)  # users do not know the temporary file
+        raise
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)

@@ -305,7 +305,12 @@ def _open_stream(arguments: Arguments, output: Output, several: bool) -> Iterato
     if path and (path.is_file() or not path.exists()):
         path = path.resolve()
         temporary = temporary_of(path)
-    stream = sys.stdout if path is None else open_output(temporary or path, arguments.note)
+    try:
+        stream = sys.stdout if path is None else open_output(temporary or path, arguments.note)
+    except OSError as error:
+        if str(error.filename) == str(temporary):
+            error.filename = str(path)  # users do not know the temporary file
+        raise
     titled = several and (output.is_titled or not output.joins)
     before, after = output.around if several else ("", "")
     saved = {Status.KEPT} if several and output.omits_empty else {Status.KEPT, Status.EMPTY}

@@ -54,6 +54,9 @@ from victorpy.sites.grouping import SITE_KEY, site_of
 TARGETS = (5, 20, 50, 100)
 """Numbers of pages that the advice recommends, in steps. Additional pages help less and less."""
 
+FEWEST_MORE = 1.2
+"""The recommended number of pages is above this multiple of the number that there is."""
+
 LEAST_SHOWN = 0.0005
 """Smaller differences in word F1 are shown as 0."""
 
@@ -208,7 +211,7 @@ def _describe_choice(learned: Learned, origin: str) -> list[str]:
     if learned.general:
         before, after = learned.general
         lines.append(f"word F1 on general pages: {before:.3f} before, {after:.3f} after")
-    target = next((target for target in TARGETS if target > pages), None)
+    target = next((target for target in TARGETS if target > FEWEST_MORE * pages), None)
     more = f"annotate about {plural(target - pages, 'more page')}" if target else "more pages will help little"
     if target and learned.sites < SEVERAL_SITES:
         more += " (of other sites, if you want to clean these too)"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from victorpy.base.child import limit_memory, survive_broken_pipes, worker_variables
 from victorpy.batch.local.signals import waiting
 from victorpy.batch.record import Kind, Problem
-from victorpy.errors import VictorError
+from victorpy.errors import VictorError, plural
 
 if TYPE_CHECKING:
     from victorpy.batch.plan import Limits
@@ -291,7 +291,7 @@ class Workers(AbstractContextManager["Workers"]):
             return Problem(Kind.MEMORY, f"took more than {self._limits.memory / 1e6:,.0f} MB of memory")
         alarms = {-signal.SIGPROF, -signal.SIGALRM} if hasattr(signal, "setitimer") else {1}
         if code in alarms:
-            return Problem(Kind.TIMEOUT, f"took longer than {self._limits.deadline:g} seconds")
+            return Problem(Kind.TIMEOUT, f"took longer than {plural(self._limits.deadline, 'second')}")
         names = {-number: number.name for number in signal.Signals}
         return Problem(Kind.CRASH, f"the worker was ended by {names.get(code or 0, f'exit code {code}')}")
 
