@@ -2,6 +2,7 @@
 
     python -m benchmarks.stages                             the sample pages in data/
     python -m benchmarks.stages --data wcxb:DIR --step 10
+    python -m benchmarks.stages --format markdown           the cost of another format: the stage "output"
 
 Pages are cleaned with `Cleaner.document`, with a clock around the functions of each stage. A stage's time does not
 include that of stages inside it. trafilatura cleans each page after victorpy, so the code and data of both are hardly
@@ -17,7 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -26,6 +27,7 @@ from benchmarks.lib.command import make_parser, run
 from benchmarks.lib.pages import read_pages
 from benchmarks.lib.tables import table
 from victorpy import Cleaner, cleaner
+from victorpy.cleaner import needs_metadata
 from victorpy.columns import Columns
 from victorpy.features import Feature
 from victorpy.model import labeller
@@ -37,7 +39,8 @@ from victorpy.model.evidence.lexicon import Lexicon
 from victorpy.model.evidence.net import Net
 from victorpy.model.evidence.trees import Forest
 from victorpy.model.labeller import ModelLabeller
-from victorpy.outputs import OUTPUTS
+from victorpy.model.parts import DEFAULT_PARTS
+from victorpy.outputs.base import find_output
 from victorpy.page import parse
 from victorpy.peers import installed_peers, load_peer
 from victorpy.research.datasets import set_name
@@ -135,19 +138,20 @@ def feature_clocks(clock: Clock) -> ExitStack:
     return stack
 
 
-def clean(cleaner: Cleaner, page: bytes, clock: Clock) -> int:
-    """Clean a page, and return the number of its blocks."""
+def clean(cleaner: Cleaner, page: bytes, clock: Clock, format: str) -> int:
+    """Clean a page, write it, and return the number of its blocks."""
+    output = find_output(format)
     with clock.stage(REST):
-        found = cleaner.document(page)
+        found = cleaner.document(page, metadata=needs_metadata(output, DEFAULT_PARTS), layout=output.wants_layout)
         with clock.stage("output"):
-            OUTPUTS.get("text").render(found)
+            output.render(found)
         blocks = len(found.labels)
         with clock.stage("freeing the page"):
             del found
     return blocks
 
 
-def time_stages(cleaner: Cleaner, pages: list[bytes]) -> tuple[dict[str, float], int]:
+def time_stages(cleaner: Cleaner, pages: list[bytes], format: str) -> tuple[dict[str, float], int]:
     """Return the seconds of each stage, and of trafilatura in turn with them, and the number of blocks."""
     peer = load_peer(BASE) if BASE in installed_peers() else None
     blocks = 0
@@ -157,14 +161,14 @@ def time_stages(cleaner: Cleaner, pages: list[bytes]) -> tuple[dict[str, float],
         with stage_clocks(clock, trained and trained.evidence):
             blocks = 0
             for page in measured:
-                blocks += clean(cleaner, page, clock)
+                blocks += clean(cleaner, page, clock, format)
                 if peer:
                     with clock.stage(BASE):
                         peer(page)
     return clock.seconds, blocks
 
 
-def time_loops(cleaner: Cleaner, pages: list[bytes]) -> tuple[float, float]:
+def time_loops(cleaner: Cleaner, pages: list[bytes], format: str) -> tuple[float, float]:
     """Return the seconds that victorpy and trafilatura need for all pages, each in a loop of its own."""
 
     def seconds(clean: Callable[[bytes], object]) -> float:
@@ -173,15 +177,15 @@ def time_loops(cleaner: Cleaner, pages: list[bytes]) -> tuple[float, float]:
             clean(page)
         return time.process_time() - started
 
-    return seconds(cleaner.clean), seconds(load_peer(BASE))
+    return seconds(partial(cleaner.clean, format=format)), seconds(load_peer(BASE))
 
 
-def time_features(cleaner: Cleaner, pages: list[bytes]) -> dict[str, float]:
+def time_features(cleaner: Cleaner, pages: list[bytes], format: str) -> dict[str, float]:
     """Return the seconds of each feature and shared array."""
     clock = Clock()
     with feature_clocks(clock):
         for page in pages:
-            clean(cleaner, page, clock)
+            clean(cleaner, page, clock, format)
     for stage_name in (REST, "output", "freeing the page"):
         del clock.seconds[stage_name]
     return clock.seconds
@@ -223,22 +227,23 @@ def main() -> None:
     """Print both tables."""
     parser = make_parser(__doc__)
     parser.add_argument("--model", default="default", help="a model by name or path (default: default)")
+    parser.add_argument("--format", default="text", help="the format that pages are written in (default: text)")
     arguments = parser.parse_args()
     pages = [gold.html for _, gold in read_pages(arguments.data, arguments.step)]
     cleaner = Cleaner.load(arguments.model)
-    seconds, blocks = time_stages(cleaner, pages)
+    seconds, blocks = time_stages(cleaner, pages, arguments.format)
     size = sum(map(len, pages)) / len(pages) / 1000
     print("## Where each millisecond goes\n")
     sets = ", ".join(map(set_name, arguments.data))
     about = f"{size:.0f} kB and {blocks / len(pages):.0f} blocks on average"
-    print(f"{len(pages)} pages of {sets}, {about}; model {Path(arguments.model).name}.\n")
+    print(f"{len(pages)} pages of {sets}, {about}; model {Path(arguments.model).name}, format {arguments.format}.\n")
     print(describe_stages(seconds, len(pages)))
     if BASE in seconds:
-        ours, theirs = time_loops(cleaner, pages)
+        ours, theirs = time_loops(cleaner, pages, arguments.format)
         each = f"{1000 * ours / len(pages):.2f} and {1000 * theirs / len(pages):.2f} ms per page"
         print(f"\nEach in a loop of its own: {each}, ratio {ours / theirs:.3f}.")
     print("\nThe most expensive features, and the most expensive arrays that features share:\n")
-    print(describe_features(time_features(cleaner, pages), len(pages)))
+    print(describe_features(time_features(cleaner, pages, arguments.format), len(pages)))
 
 
 if __name__ == "__main__":

@@ -53,8 +53,8 @@ def test_elements_around_elements():
     elements = read_document("<table><tr><td><table><tr><td>x</table><p>y</table>", BLOCKS).elements
     tables = [number for number, tag in enumerate(elements.tag) if tag == "table"]
     cells = [number for number, tag in enumerate(elements.tag) if tag == "td"]
-    assert elements.innermost("table")[0] == -1
-    assert [elements.innermost("table")[number] for number in (*tables, *cells)] == [*tables, *tables]
+    assert elements.innermost(["table"])[0] == -1
+    assert [elements.innermost(["table"])[number] for number in (*tables, *cells)] == [*tables, *tables]
     assert elements.ancestor(cells[1], ["table", "td"]) == cells[1]
     assert elements.ancestor(cells[1], ["body"]) == 1
     assert elements.ancestor(0, ["html"]) == 0

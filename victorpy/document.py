@@ -10,7 +10,6 @@ import string
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 from urllib.parse import urljoin
@@ -177,7 +176,8 @@ class PageArrays(Protocol):
     def blocks(self, numbers: Sequence[int] | None = None) -> tuple[Block, ...]: ...
     def attributes_of(self, element: int) -> dict[str, str]: ...
     def has_tag(self, tag: str) -> bool: ...
-    def mentioning(self, elements: Iterable[int], attribute: str, words: Collection[str]) -> list[int]: ...
+    def innermost(self, tags: Collection[str], others: Collection[int]) -> list[int]: ...
+    def mentioning(self, elements: Iterable[int] | None, attribute: str, words: Collection[str]) -> list[int]: ...
     def elements_by(self, attribute: str) -> dict[str, list[int]]: ...
     def section(self, first: int, stop: int) -> PageArrays: ...
 
@@ -247,11 +247,24 @@ class Elements(OnDemand):
             element = self.parent[element]
         return element
 
-    def innermost(self, tag: str) -> list[int]:
-        """Return, for each element, the innermost enclosing element with the tag (or the element itself), or -1."""
+    def with_tag(self, tag: str) -> list[int]:
+        """Return the elements with a tag, in order."""
+        found = [-1]
+        for _ in range(self.tag.count(tag)):
+            found.append(self.tag.index(tag, found[-1] + 1))
+        return found[1:]
+
+    def innermost(self, tags: Collection[str], others: Collection[int] = ()) -> list[int]:
+        """Return, for each element, the innermost element around it with one of the tags or among `others`, or -1.
+
+        An element is around itself.
+        """
+        if self.arrays is not None:
+            return self.arrays.innermost(tags, others)
         found: list[int] = []
-        for element, (own, parent) in enumerate(zip(self.tag, self.parent, strict=True)):
-            found.append(element if own == tag else found[parent] if parent >= 0 else -1)
+        for element, (tag, parent) in enumerate(zip(self.tag, self.parent, strict=True)):
+            is_one = tag in tags or element in others
+            found.append(element if is_one else found[parent] if parent >= 0 else -1)
         return found
 
 
@@ -298,13 +311,14 @@ class Document(OnDemand):
             return {}
         return self.elements.attributes[element] if self.arrays is None else self.arrays.attributes_of(element)
 
-    def mentioning(self, elements: Iterable[int], attribute: str, words: Collection[str]) -> list[int]:
-        """Return the elements whose attribute contains one of the words. The words must be in lower case.
+    def mentioning(self, elements: Iterable[int] | None, attribute: str, words: Collection[str]) -> list[int]:
+        """Return those of some elements, or of all, whose attribute contains one of the words.
 
-        An element that is given several times is returned once.
+        The words must be in lower case. An element that is given several times is returned once.
         """
         if self.arrays is not None:
             return self.arrays.mentioning(elements, attribute, words)
+        elements = range(len(self.elements)) if elements is None else elements
         values = {element: self.attributes_of(element).get(attribute, "").translate(_LOWER) for element in elements}
         return [element for element, value in values.items() if any(word in value for word in words)]
 
@@ -318,21 +332,13 @@ class Document(OnDemand):
                 found.setdefault(attributes[attribute], []).append(number)
         return found
 
-    @cached_property
-    def _classes(self) -> tuple[dict[str, list[int]], str]:
-        """The elements with each class, and all classes in one text."""
-        classes = self.elements_by("class")
-        return classes, "\n".join(classes)
-
-    def elements_named(self, pattern: re.Pattern[str], hints: Iterable[str]) -> list[int]:
+    def elements_named(self, pattern: re.Pattern[str], hints: Collection[str]) -> list[int]:
         """Return the elements whose class matches a pattern, in order.
 
-        Every match must contain one of the words in `hints`, which are searched first.
+        Every match must contain one of the words in `hints`, which are searched first and are in lower case.
         """
-        classes, text = self._classes
-        present = [hint for hint in hints if hint in text]  # mostly none
-        names = [name for name in classes if any(map(name.__contains__, present))] if present else ()
-        return sorted(number for name in names if pattern.search(name) for number in classes[name])
+        candidates = self.mentioning(None, "class", hints)
+        return [number for number in candidates if pattern.search(self.attributes_of(number)["class"])]
 
     def each_block(self) -> Iterator[Block]:
         """Yield the blocks in order. Takes less memory than `blocks`, which creates all of them and keeps them."""

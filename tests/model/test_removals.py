@@ -6,7 +6,7 @@ import pytest
 from victorpy import CleanPage, Label, load_config, read_document
 from victorpy.columns import Columns
 from victorpy.model.evidence import Keeping
-from victorpy.model.evidence.removals import controls, hidden_twins, nameless_facts
+from victorpy.model.evidence.removals import controls, hidden_twins
 from victorpy.model.parts import AS_LABELLED, Parts, drop_by_default
 
 TEXT = "Tea is hot, and it is drunk all over the world, with milk or without it."
@@ -123,42 +123,3 @@ def test_contents_without_their_list_are_dropped(html, kept, expected):
     is_kept = np.array([text in kept.split(",") for text in page.texts])
     found = sorted(controls(is_kept, page))
     assert ",".join(page.texts[number] for number in found if is_kept[number]) == expected
-
-
-def records(count, name="<a href=x>Blue pot</a>", fact="$5"):
-    return "".join(f"<li><p>{name}<p>{fact}</li>" for _ in range(count))
-
-
-@pytest.mark.parametrize(
-    ("html", "kept", "content", "found"),
-    [
-        (records(4), ["$5"], 0.29, 4),
-        (records(4), ["$5"], 0.3, 0),  # such facts are probable enough
-        (records(3), ["$5"], 0.29, 0),
-        (records(4), ["$5", "Blue pot"], 0.29, 0),  # the names are kept
-        (records(4, fact="$5<p>It holds tea for two people."), ["$5", "It holds tea for two people."], 0.29, 8),
-        (records(4, fact="$5<p>It holds hot tea for two people."), ["$5", "It holds hot tea for two people."], 0.29, 0),
-        (records(4, "<a href=x>Pot</a>"), ["$5"], 0.29, 0),  # a link of one word may be a button
-        (records(4, "<h3>Pot</h3>"), ["$5"], 0.29, 4),
-        (records(4, "<button><a href=x>Add this</a></button>"), ["$5"], 0.29, 0),
-        (records(4, "Blue pot"), ["$5"], 0.29, 0),
-        (records(4, fact="$5" + "<p>x" * 38), ["$5"], 0.29, 4),
-        (records(4, fact="$5" + "<p>x" * 39), ["$5"], 0.29, 0),  # too large for a record
-        ("<p><a href=x>Blue pot</a><p>$5<p>$5<p>$5<p>$5", ["$5"], 0.29, 0),  # facts of one thing
-    ],
-)
-def test_improbable_facts_of_records_without_names_are_dropped(html, kept, content, found):
-    config = load_config("default")
-    page = Columns(read_document(f"<ul>{html}</ul>", config), config)
-    is_kept = np.array([text in kept for text in page.texts])
-    numbers = nameless_facts(is_kept, np.full(page.count, content), page)
-    assert (len(numbers), {page.texts[number] for number in numbers}) == (found, set(kept) if found else set())
-
-
-@pytest.mark.parametrize(("favor", "found"), [("precision", 0), ("balanced", 0), ("recall", 4)])
-def test_facts_without_names_are_kept_for_recall(favor, found):
-    config = load_config("default")
-    page = Columns(read_document(f"<p>{TEXT * 3}<ul>{records(4)}</ul>", config), config)
-    content = np.array([0.9] + [0.01, 0.29] * 4)
-    kept = Keeping(favor=favor).kept(content, page)
-    assert kept[2::2].sum() == found

@@ -306,11 +306,17 @@ def test_elements_that_mention_a_word(monkeypatch):
         assert each.mentioning(elements, "class", ["re"]) == [2, 5]
         assert each.mentioning(elements, "id", ["shar"]) == []
         assert each.elements_by("href") == {"/x?SHARE=1": [3], "/tea": [4], "": [5]}
+        assert each.mentioning(None, "class", ["shar"]) == [2, 5]
+        assert each.elements.innermost(["a", "nav"]) == [-1, -1, -1, 3, 4, 5]
+        assert each.elements.innermost(["a"], [1, 3]) == [-1, 1, 1, 3, 4, 5]
+        assert each.elements.with_tag("a") == [3, 4, 5]
         assert each.elements_by("id") == {}
         assert each.elements_named(re.compile("share$"), ["shar"]) == [5]
         assert each.elements_named(re.compile("share$"), ["tea"]) == []
     with pytest.raises(IndexError):
         document.mentioning([99], "class", ["shar"])
+    with pytest.raises(IndexError):
+        document.elements.innermost([], [99])
 
 
 def test_look_ups_are_equal_bit_for_bit():

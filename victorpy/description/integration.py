@@ -133,7 +133,7 @@ def node_links(tree: TagTree, nodes: Iterable[Node]) -> list[Link]:
     """Return the distinct links of some blocks, except links to the page itself and links without text."""
     elements, document = tree.page.elements, tree.page.document
     base = document.base_url
-    link_of = elements.innermost("a")
+    link_of = elements.innermost(["a"])
     link_texts: dict[int, list[str]] = {}
     for text in tree.page.texts:
         if text.shown and text.text and link_of[text.element] >= 0:

@@ -751,8 +751,8 @@ cdef class Page:
 
     def mentioning(self, elements, str attribute, words):
         """Return the elements whose attribute contains one of the words, whatever the case of its letters."""
-        cdef const int64_t[::1] numbers = np.asarray(elements, dtype=np.int64)
         cdef int name, count = <int>self.element_tag.size()
+        cdef const int64_t[::1] numbers = np.asarray(np.arange(count) if elements is None else elements, dtype=np.int64)
         cdef int64_t element
         cdef size_t i, last
         cdef vector[char] is_seen
@@ -776,6 +776,27 @@ cdef class Page:
                 ):
                     found.append(element)
                     break
+        return found
+
+    def innermost(self, tags, others):
+        """Return the innermost of some elements around each element, or itself. Twin of `Elements.innermost`."""
+        cdef int element, count = <int>self.element_tag.size()
+        cdef vector[char] is_wanted
+        cdef vector[int] found
+        is_wanted.resize(self.tag_kinds.size(), 0)
+        for tag in tags:
+            if tag in self.tag_numbers:
+                is_wanted[self.tag_numbers[tag]] = True
+        found.resize(count, -1)
+        for element in others:
+            if not 0 <= element < count:
+                raise IndexError(f"the page has no element {element}")
+            found[element] = element
+        for element in range(count):
+            if is_wanted[self.element_tag[element]]:
+                found[element] = element
+            elif found[element] < 0 and self.parent[element] >= 0:
+                found[element] = found[self.parent[element]]
         return found
 
     def elements_by(self, str attribute):

@@ -34,7 +34,9 @@ MAGIC = "%victor-anno 1"
 """First line of an annotation file."""
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
-_PLAIN_PATH = re.compile(r"(?:/[\w%-][\w%.-]*)+/?(?:\?[\w%=&.-]+)?(?:#[\w%-]+)?", re.ASCII)  # no dot segments
+_PLAIN_PATH = re.compile(  # no dot segments
+    r"(?=[/\w%-])/?(?:[\w%-][\w%.-]*/)*(?:[\w%-][\w%.-]*)?(?:\?[\w%=&.-]+)?(?:#[\w%-]+)?", re.ASCII
+)
 _PLAIN_ADDRESS = re.compile(r"https?://[\w.-]+(?:/[\w%.~+-]*)*(?:\?[\w%=&.+-]+)?(?:#[\w%-]+)?", re.ASCII)
 _SAFE_SCHEMES = frozenset(["http", "https", "mailto", "tel", "ftp"])
 
@@ -430,10 +432,18 @@ def page_fields(page: CleanPage, texts: Mapping[str, Any]) -> dict[str, Any]:
     return {**facts(page, names), "source": page.document.source, **texts, "confidence": page.confidence}
 
 
+def _join(base: str, href: str) -> str:
+    """Return the address that a link leads to, or an empty string if it is not valid."""
+    try:
+        return urljoin(base if base.isprintable() else quote(base, safe="/:?#[]@!$&'()*+,;=%~"), href)
+    except ValueError:
+        return ""
+
+
 @lru_cache(maxsize=100)
-def _origin(base: str) -> str:
-    """Return the scheme and host of an address, or an empty string if there is no host."""
-    return urljoin(base if base.isprintable() else quote(base, safe="/:?#[]@!$&'()*+,;=%~"), "/")[:-1]
+def _origin_and_folder(base: str) -> tuple[str, str]:
+    """Return the scheme and host of an address, and the address of its folder. Empty if there is no host."""
+    return _join(base, "/")[:-1], _join(base, ".")
 
 
 def safe_link(href: str, base: str = "") -> str:
@@ -448,12 +458,12 @@ def safe_link(href: str, base: str = "") -> str:
     if not href.isprintable():
         href = "".join(char for char in href if char.isprintable())
     href = href.replace(" ", "%20")
-    if href and base.startswith(("http://", "https://")):
-        if _PLAIN_PATH.fullmatch(href):  # most links
-            return _origin(base) + href
-        try:
-            href = urljoin(base if base.isprintable() else quote(base, safe="/:?#[]@!$&'()*+,;=%~"), href)
-        except ValueError:
-            return ""
     scheme = _SCHEME.match(href)
-    return href if not scheme or scheme[1].lower() in _SAFE_SCHEMES else ""
+    if scheme and scheme[1].lower() not in _SAFE_SCHEMES:
+        return ""
+    if not href or not base.startswith(("http://", "https://")):
+        return href
+    if _PLAIN_PATH.fullmatch(href):  # most links
+        origin, folder = _origin_and_folder(base)
+        return (origin if href[0] == "/" else folder) + href
+    return _join(base, href)

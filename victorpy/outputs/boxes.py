@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from victorpy.document import Document
+
 _BOX = re.compile(
     r"(?<!\S)(?:[\w-]*(?:admonition|template-box)|admonitionblock|markdown-alert|(?:bs-|kg-)?callout(?:-card)?"
     r"|(?:alert|notice)(?:-+\w+)?|notecard|hint|custom-block|confluence-information-macro)(?!\S)"
@@ -40,6 +42,13 @@ def box_type(name: str) -> str:
         return ""
     named = _TYPE.search(name)
     return _TYPES[named[1]] if named else "NOTE" if _ALWAYS.search(name) else ""
+
+
+def find_boxes(document: Document) -> dict[int, str]:
+    """Return the type of each box of a page by its element."""
+    candidates = document.mentioning(None, "class", BOX_HINTS)
+    types = {element: box_type(document.attributes_of(element)["class"]) for element in candidates}
+    return {element: type for element, type in types.items() if type}
 
 
 def is_title(name: str) -> bool:

@@ -62,18 +62,18 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
     """
     if not document.has_tag("img"):
         return []
-    elements = document.elements
-    images = [number for number, tag in enumerate(elements.tag) if tag == "img"]
+    elements, texts, other = document.elements, document.texts, Label.OTHER
+    images = elements.with_tag("img")
     with_alt = {number for number in images if elements.first_block[number] < elements.stop_block[number]}
     alternatives = {elements.first_block[number] for number in with_alt}
-    kept_texts = [number for number, label in enumerate(labels) if label.is_content and number not in alternatives]
+    kept_texts = [number for number, label in enumerate(labels) if label is not other and number not in alternatives]
     not_dropped = alternatives.union(kept_texts)
-    words = (0 if number in not_dropped else text.count(" ") + 1 for number, text in enumerate(document.texts))
+    words = [0 if number in not_dropped else text.count(" ") + 1 for number, text in enumerate(texts)]
     words_before = [*accumulate(words, initial=0)]
     caption_words: Counter[int] = Counter()
     for caption, image_element in find_captions(images, document).items():
         range_of_blocks = elements.first_block[caption], elements.stop_block[caption]
-        first, stop = (min(number, len(document.texts)) for number in range_of_blocks)  # the page may be cut off
+        first, stop = (min(number, len(texts)) for number in range_of_blocks)  # the page may be cut off
         caption_words[image_element] += words_before[stop] - words_before[first]
     found: list[tuple[int, Image]] = []
     addresses = set()
@@ -95,9 +95,7 @@ def find_captions(images: Sequence[int], document: Document) -> dict[int, int]:
     """Return the image for each caption element: the last image before it in the same figure."""
     captions: dict[int, int] = {}
     elements = document.elements
-    has_figures = document.has_tag("figcaption")
-    in_figures = {number for number, tag in enumerate(elements.tag) if tag == "figcaption"} if has_figures else set()
-    for number in sorted(in_figures.union(document.elements_named(_CAPTION, ["caption"]))):
+    for number in sorted({*elements.with_tag("figcaption"), *document.elements_named(_CAPTION, ["caption"])}):
         before = bisect_left(images, number)
         figure = elements.parent[number]
         is_small = elements.stop[number] - figure <= _MAX_FIGURE
@@ -176,10 +174,10 @@ def max_address(attributes: dict[str, str]) -> str:
     >>> max_address({"src": "tea.jpg", "srcset": "tea-2.jpg 2x, tea-3.jpg 3x"})
     'tea-3.jpg'
     """
-    for name in _SETS:
+    for name in filter(attributes.get, _SETS):
         sizes = [
             (float(candidate["size"] or 1) if (candidate["size"] or "1").count(".") < 2 else 1.0, candidate["address"])
-            for candidate in _CANDIDATE.finditer(attributes.get(name, "")[:20_000])
+            for candidate in _CANDIDATE.finditer(attributes[name][:20_000])
         ]
         if sizes:
             return max(sizes, key=lambda pair: pair[0])[1]

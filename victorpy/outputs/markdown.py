@@ -8,13 +8,13 @@ import string
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from operator import attrgetter
-from typing import Any, NamedTuple, TypeGuard
+from operator import attrgetter, itemgetter
+from typing import Any, TypeGuard
 
 from victorpy.document import Label
 from victorpy.outputs.base import CleanPage, Segment, facts, output
 from victorpy.outputs.images import Image
-from victorpy.outputs.structure import Place, Places, Run, Structure, count_shared
+from victorpy.outputs.structure import PLAIN, Place, Places, Run, Structure, count_shared
 from victorpy.outputs.tables import Cell, Table
 
 # Matches characters with a meaning anywhere in a line, such as an underscore at the edge of a word, or a tilde that may
@@ -45,6 +45,9 @@ _CODE = frozenset(["code"])
 _NO_STYLES: frozenset[str] = frozenset()
 _FACTS = ("title", "author", "date", "language", "url", "site_name", "description")  # fields of the front matter
 
+_Span = tuple[str, frozenset[str]]
+"""A stretch of text in one style."""
+
 _Markers = dict[Place, str]
 """The marker at the start of each quotation and list item."""
 
@@ -71,41 +74,45 @@ def render_markdown(page: CleanPage, front_matter: bool = False) -> str:
     written: list[str] = []
     previous: Places = ()
     markers: _Markers = {}
+    has_listings = page.document.has_tag("pre")
     for part, places in structure.outline():
-        if any(place.kind == "quote" and place.mark for place in places) and structure.names_box(part):
+        if places and any(place.kind == "quote" and place.mark for place in places) and structure.names_box(part):
             continue  # the type is written as the first line of the box
         shared = count_shared(previous, places)
-        if places:
-            _add_markers(markers, previous, places, shared)
+        _add_markers(markers, previous, places, shared)
         if written:
-            written.append(_gap(previous, places, shared, markers))
+            written.append(_gap(previous, places, shared, markers) if previous and places else "\n\n")
         if isinstance(part, Table):
             text = _table(part, structure)
         elif isinstance(part, Image):
             text = "\n\n".join([_picture(part), *(_inline(segment, structure) for segment in part.caption)])
-        elif part.preformatted:
+        elif has_listings and part.preformatted:
             fence = "`" * max(3, _longest_backticks(part.text) + 1)
             text = f"{fence}{structure.code_language(part)}\n{part.text}\n{fence}"
         elif part.label is Label.HEADER:
             text = f"{'#' * part.heading_level} {_inline(part, structure).replace(_HARD_BREAK, ' ')}"
         else:
             text = _inline(part, structure)
-        if places:  # repeat only the markers of open quotations
-            indents = [_indent(markers[place]) for place in places]
-            first, prefix = "", "".join(indents[:shared])
-            for level, place in enumerate(places[shared:], shared):
-                prefix += markers[place]
-                if place.kind == "quote" and place.mark:
-                    first += f"{prefix}[!{place.mark}]\n"
-                    prefix = "".join(indents[: level + 1])
-            first += prefix
-            indent = "".join(indents)
-            lines = text.split("\n")
-            rest = [indent + line if line else indent.rstrip() for line in lines[1:]]
-            text = "\n".join([first + lines[0], *rest])
-        written.append(text)
+        written.append(_in_places(text, places, shared, markers) if places else text)
         previous = places
     return "".join([header, *written, "\n"]) if written else header
+
+
+def _in_places(text: str, places: Places, shared: int, markers: _Markers) -> str:
+    """Write markers before the lines of a part. Only those of open quotations are repeated."""
+    own = [markers[place] for place in places]
+    first, prefix = "", "".join(map(_indent, own[:shared]))
+    for level, place in enumerate(places[shared:], shared):
+        prefix += own[level]
+        if place.kind == "quote" and place.mark:
+            first += f"{prefix}[!{place.mark}]\n"
+            prefix = "".join(map(_indent, own[: level + 1]))
+    if "\n" not in text:
+        return first + prefix + text  # most parts
+    indent = "".join(map(_indent, own))
+    lines = text.split("\n")
+    rest = [indent + line if line else indent.rstrip() for line in lines[1:]]
+    return "\n".join([first + prefix + lines[0], *rest])
 
 
 def _add_markers(markers: _Markers, previous: Places, places: Places, shared: int) -> None:
@@ -141,14 +148,13 @@ def _is_valid(number: int | None) -> TypeGuard[int]:
 
 
 def _gap(previous: Places, places: Places, shared: int, markers: _Markers) -> str:
-    """Return the separator between two parts: a line break between list items, or else a blank line."""
-    if not previous or not places:
-        return "\n\n"
+    """Return the separator between two parts in places: a line break between list items, or else a blank line."""
     if shared < len(places) and places[-1].kind == "note" and previous[-1].kind == "note":
         return "\n"
-    if shared < len(places) and places[-1].is_item and any(place.is_item for place in previous):
+    open_lists = [place.list for place in previous if place.kind == "item"]
+    if shared < len(places) and places[-1].kind == "item" and open_lists:
         *around, item = places
-        if any(place.is_item and place.list == item.list for place in previous):
+        if item.list in open_lists:
             return "\n"
         # Without a blank line before it, a bullet list may follow anything except a numbered list. A numbered list may
         # only follow the item that contains it, and only if it starts at 1.
@@ -182,9 +188,12 @@ def _picture(image: Image) -> str:
 
 def _inline(segment: Segment, structure: Structure) -> str:
     segment_runs = structure.runs(segment)
-    if segment.label is Label.HEADER and all("bold" in run.styles or run.text.isspace() for run in segment_runs):
-        segment_runs = [run._replace(styles=run.styles - {"bold"}) for run in segment_runs]  # headings are always bold
-    written = _write_runs(segment_runs).strip()
+    if len(segment_runs) == 1 and segment_runs[0][1:] == PLAIN[1:]:
+        written = _escape(segment_runs[0].text.strip())  # most segments
+    else:
+        if segment.label is Label.HEADER and all("bold" in run.styles or run.text.isspace() for run in segment_runs):
+            segment_runs = [run._replace(styles=run.styles - {"bold"}) for run in segment_runs]  # headings are bold
+        written = _write_runs(segment_runs).strip()
     if written[:1].isalpha() and "\n" not in written:
         return written  # most segments
     lines = []
@@ -195,38 +204,27 @@ def _inline(segment: Segment, structure: Structure) -> str:
     return _HARD_BREAK.join(lines)
 
 
-class _Span(NamedTuple):
-    """A stretch of text in one style."""
-
-    text: str
-    styles: frozenset[str]
-
-
 def _write_runs(segment_runs: Sequence[Run]) -> str:
     """Write runs with emphasis, code and links."""
-    if len(segment_runs) == 1 and not (segment_runs[0].styles or segment_runs[0].note or segment_runs[0].image):
-        text = _write_span(_Span(*segment_runs[0][:2]))  # most segments
-        return _link(text, segment_runs[0].href) if segment_runs[0].href else text
-    groups = [[*group] for _, group in groupby(segment_runs, attrgetter("link", "note", "image"))]
     written: list[str] = []
-    for group in groups:
-        first = group[0]
-        if first.note:
+    for _, runs in groupby(segment_runs, attrgetter("link", "note", "image")):
+        group = [*runs]
+        text, styles, href, _, note, image = group[0]
+        if note:
             written += [f"[^{run.note}]" for run in group]
             continue
-        if first.image:
-            written.append(_picture(first.image))
+        if image:
+            written.append(_picture(image))
             continue
-        if len(group) == 1 and ("code" in first.styles or first.styles.isdisjoint(_DELIMITERS)):
-            text = _write_span(_Span(*first[:2]))
+        if len(group) == 1 and ("code" in styles or styles.isdisjoint(_DELIMITERS)):
+            text = _write_span(text, styles)
         else:
             # Markdown cannot emphasise code. Adjacent code is joined, since otherwise delimiters would mix.
-            plain = [_Span(run.text, _CODE if "code" in run.styles else run.styles) for run in group]
-            joined = groupby(plain, attrgetter("styles"))
-            spans = [_Span("".join(span.text for span in alike), styles) for styles, alike in joined]
-            text = _emphasise(spans)
-        if first.href:
-            text = _link(text, first.href)
+            plain = [(run.text, _CODE if "code" in run.styles else run.styles) for run in group]
+            joined = groupby(plain, itemgetter(1))
+            text = _emphasise([("".join([text for text, _ in alike]), styles) for styles, alike in joined])
+        if href:
+            text = _link(text, href)
             if text.strip() and written and written[-1].endswith("!"):
                 written[-1] = written[-1][:-1] + "\\!"  # "![" would start an image
         written.append(text)
@@ -244,16 +242,13 @@ def _address(address: str) -> str:
     return address.replace("(", "%28").replace(")", "%29").replace("|", "%7C").replace("<", "%3C").replace("\\", "%5C")
 
 
-def _write_span(span: _Span) -> str:
+def _write_span(text: str, styles: frozenset[str]) -> str:
     """Write a span without emphasis delimiters."""
-    text, styles = span
     inner = text.strip()
     if not inner:
         return _space(text)
-    if "code" in styles:
-        return _with_space_of(text, _code(inner))
-    written = _escape(inner)
-    if styles:
+    written = _code(inner) if "code" in styles else _escape(inner)
+    if styles and "code" not in styles:
         for style, wrapped in _WRAPPED.items():
             if style in styles:
                 written = wrapped.format(written)
@@ -274,7 +269,9 @@ def _escape(text: str) -> str:
 
 def _with_space_of(text: str, written: str) -> str:
     """Surround the written form of a text with the same white space."""
-    return _space(text[: len(text) - len(text.lstrip())]) + written + _space(text[len(text.rstrip()) :])
+    if "\n" in text:
+        return _space(text[: len(text) - len(text.lstrip())]) + written + _space(text[len(text.rstrip()) :])
+    return " " * text[0].isspace() + written + " " * text[-1].isspace()
 
 
 def _space(space: str) -> str:
@@ -297,14 +294,14 @@ def _emphasise(spans: Sequence[_Span]) -> str:
     punctuation and a letter, as in ``**Note:**tea``. There, punctuation is moved out of the emphasis.
 
     >>> bold, plain = frozenset(["bold"]), frozenset()
-    >>> _emphasise([_Span("Note:", bold), _Span("tea is ", plain), _Span("(very) hot", bold)])
+    >>> _emphasise([("Note:", bold), ("tea is ", plain), ("(very) hot", bold)])
     '**Note**:tea is **(very) hot**'
     """
-    styles = _NO_STYLES.union(*[span.styles for span in spans])
+    styles = _NO_STYLES.union(*[styles for _, styles in spans])
     if styles.isdisjoint(_DELIMITERS):
         written: list[str] = []
-        for span in spans:
-            _append(written, span)
+        for text, styles in spans:
+            _append(written, text, styles)
         return "".join(written)
     for style in _DELIMITERS:
         if style in styles:
@@ -314,13 +311,13 @@ def _emphasise(spans: Sequence[_Span]) -> str:
 
 def _narrow(spans: Sequence[_Span], style: str) -> list[_Span]:
     """Shrink a style at edges where CommonMark would not recognise its delimiter: white space and punctuation."""
-    written = "".join("`" * len(span.text) if "code" in span.styles else span.text for span in spans)
+    written = "".join(["`" * len(text) if "code" in styles else text for text, styles in spans])
     context = f" {written} "
     narrowed: list[_Span] = []
     offset = 1
-    for has_style, stretch in groupby(spans, lambda span: style in span.styles):
+    for has_style, stretch in groupby(spans, lambda span: style in span[1]):
         members = [*stretch]
-        length = sum(len(span.text) for span in members)
+        length = sum([len(text) for text, _ in members])
         if not has_style:
             narrowed += members
             offset += length
@@ -331,17 +328,16 @@ def _narrow(spans: Sequence[_Span], style: str) -> list[_Span]:
         if _may_be_punctuation(context[last - 1]) and not _is_boundary(context[last]):
             start, stop = _strip(context, first, last, _is_edge)
             last = stop if start < stop else first  # punctuation alone gets no emphasis
-        for span in members:
-            text, styles = span
+        for text, styles in members:
             start = max(first - offset, 0)
             stop = max(last - offset, start)
             offset += len(text)
             if start == 0 and stop == len(text) > 0:
-                narrowed.append(span)
+                narrowed.append((text, styles))
                 continue
             without = styles - {style} or _NO_STYLES
             cut = [(text[:start], without), (text[start:stop], styles), (text[stop:], without)]
-            narrowed += [_Span(*part) for part in cut if part[0]]
+            narrowed += [part for part in cut if part[0]]
     return narrowed
 
 
@@ -378,33 +374,33 @@ def _write_delimiters(spans: Sequence[_Span]) -> str:
     open_styles: list[str] = []  # outermost first
     dropped = _NO_STYLES
     two_started_together = False
-    for number, span in enumerate(spans):
-        wanted = span.styles.intersection(_DELIMITERS)
+    for number, (text, styles) in enumerate(spans):
+        wanted = styles.intersection(_DELIMITERS)
         kept = 0
         while kept < len(open_styles) and open_styles[kept] in wanted:
             kept += 1
         ending, open_styles = open_styles[kept:], open_styles[:kept]  # inner styles end together with the outer style
         starting = wanted.difference(open_styles)
         two_started_together = two_started_together and bool(open_styles)
-        in_word = two_started_together and not spans[number - 1].text[-1].isspace()
+        in_word = two_started_together and not spans[number - 1][0][-1].isspace()
         dropped = starting if ending or in_word else dropped & starting  # ignore it until the style ends
         started = sorted(starting - dropped)
         if len(started) > 1:
             two_started_together = True
             ends = dict.fromkeys(started, number)
             for style in started:
-                while ends[style] < len(spans) and style in spans[ends[style]].styles:
+                while ends[style] < len(spans) and style in spans[ends[style]][1]:
                     ends[style] += 1
             started.sort(key=ends.__getitem__, reverse=True)
         open_styles += started
         written += [_DELIMITERS[style] for style in [*reversed(ending), *started]]
-        _append(written, span)
+        _append(written, text, styles)
     return "".join([*written, *[_DELIMITERS[style] for style in reversed(open_styles)]])
 
 
-def _append(written: list[str], span: _Span) -> None:
+def _append(written: list[str], text: str, styles: frozenset[str]) -> None:
     """Append a span. If the previous span is struck out too, both share their delimiters."""
-    text = _write_span(span)
+    text = _write_span(text, styles)
     if text.startswith("~~") and written and written[-1].endswith("~~"):
         written[-1] = written[-1].removesuffix("~~")
         text = text.removeprefix("~~")

@@ -57,7 +57,7 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
     Without `complete`, the text of a note must be kept too.
     """
     elements = document.elements
-    links = dict(_links_within(document))
+    links = _links_within(document)
     inline = {
         number
         for number in document.elements_named(_INLINE_NOTE, ["note"])
@@ -124,28 +124,28 @@ def _labelled(found: dict[int, int], marks: dict[int, str]) -> dict[int, str]:
     return labelled
 
 
-def _links_within(document: Document) -> Iterator[tuple[int, int]]:
-    """Yield the links to other places of the page, each with its target."""
+def _links_within(document: Document) -> dict[int, int]:
+    """Return the links to other places of the page, each with its target."""
     tag = document.elements.tag
     page = document.url.partition("#")[0]
     page_name = page.rpartition("/")[2]
     fragments: dict[int, str] = {}
     for href, numbers in document.elements_by("href").items():
+        if "#" not in href:
+            continue  # most links
         address, _, fragment = href.partition("#")
         is_near = not address or (page and address.endswith(page_name or "/"))  # compare first, because urljoin is slow
         if fragment and is_near and (not address or urljoin(page, address) == page):
             fragments |= {number: fragment for number in numbers if tag[number] == "a"}
     if not fragments:
-        return
+        return {}
     ids = {name: numbers[0] for name, numbers in document.elements_by("id").items() if name}
     for name, numbers in document.elements_by("name").items():
         anchors = [number for number in numbers if tag[number] == "a" and not document.attributes_of(number).get("id")]
         if name and anchors:
             ids[name] = min(anchors[0], ids.get(name, anchors[0]))
-    for number, fragment in sorted(fragments.items()):
-        target = ids.get(fragment, ids.get(unquote(fragment)))
-        if target is not None:
-            yield number, target
+    targets = {number: ids.get(name, ids.get(unquote(name), -1)) for number, name in sorted(fragments.items())}
+    return {number: target for number, target in targets.items() if target >= 0}
 
 
 def _definition(link: int, target: int, elements: Elements) -> int:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from victorpy.document import HEADINGS, Block, Document, Elements, Label, Piece
 from victorpy.outputs.base import CleanPage, KeptBlocks, Segment, blocks_of, joint, safe_link
-from victorpy.outputs.boxes import box_type, is_title, names_type
+from victorpy.outputs.boxes import find_boxes, is_title, names_type
 from victorpy.outputs.images import Image, find_captions, find_images
 from victorpy.outputs.notes import NO_NOTES, Notes, find_notes
 from victorpy.outputs.tables import Table, parts
@@ -23,6 +23,7 @@ from victorpy.outputs.tables import Table, parts
 Part = Segment | Table | Image
 
 _ITEMS = frozenset(["li", "dt", "dd"])
+_PLACES = _ITEMS | {"blockquote"}
 _BYLINE = re.compile(r"(?<![\w-])(?:p-)?(?:author|by-?line)(?![\w-])", re.IGNORECASE)
 _COMMENT_TAGS = frozenset(["article", "div", "li", "section"])
 _COMMENT = re.compile(r"(?<!\S)comment(?!\S)")
@@ -32,7 +33,6 @@ _MAX_COMMENT_HEAD = 40  # elements
 _MAX_AUTHOR = 80  # characters
 _START = re.compile("[+-]?[0-9]{1,9}")
 _MOST_KNOWN = 10_000  # maximum number of elements whose surroundings are cached
-_MAX_LINKS = 8  # maximum number of nested links; browsers allow only one
 _MAX_CAPTION = 1_000  # characters
 _MAX_DEPTH = 16  # deeper nesting would fill Markdown lines with indentation
 
@@ -108,20 +108,22 @@ _PlacesAround = tuple[tuple[int, ...], Places | None]
 """The elements of places around an element, and the places themselves, unless an item is among them."""
 _NO_PLACES: _PlacesAround = (), ()
 
-_Marks = frozenset[tuple[str, int]]
-"""Styles and links, each with its element number."""
-
 
 class _Around(NamedTuple):
     """The surroundings of an element."""
 
-    marks: _Marks
-    """The links, and the outermost element of each style."""
+    element: int
+    """The innermost element that changes how text is written, or -1."""
+    outer: _Around | None
+    """The surroundings of that element."""
     sample: Run
-    """A run without text, with these styles and the innermost link."""
+    """A run without text, with the styles and the innermost link."""
     reference: int
     """The element of the reference to a note, or -1."""
     is_hidden: bool
+
+
+_NOTHING = _Around(-1, None, PLAIN, -1, False)
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ class Structure:
         if notes.inline:
             found = _without_inline_notes(found, notes, document.elements)
         if images:
-            found = _with_images(found, images, captions, document.elements)
+            found = _with_images(found, images, captions, page)
         by_element = {image.element: image for _, image in images}
         return cls(page, notes, by_element, found if document.is_large else tuple(found))
 
@@ -179,18 +181,24 @@ class Structure:
         """
         open_places: Places = ()
         last_items: dict[int, tuple[int, int]] = {}
-        known = {within: _NO_PLACES}
+        known: dict[int, _PlacesAround] = {}
+        in_notes = self.notes.blocks
         for part in self.parts if flow is None else flow:
-            is_in_note = self.notes.blocks and isinstance(part, Segment) and part.blocks[0].index in self.notes.blocks
+            is_in_note = in_notes and isinstance(part, Segment) and part.blocks[0].index in in_notes
             if is_in_note and isinstance(part, Segment) and not any(run.text.strip() for run in self.runs(part)):
                 continue  # this is only the mark of the note
             if len(known) > _MOST_KNOWN:
-                known = {within: _NO_PLACES}
-            open_places = self._places(part, open_places, last_items, known)
+                known.clear()
+            open_places = self._places(part, within, open_places, last_items, known)
             yield part, open_places
 
     def _places(
-        self, part: Part, previous: Places, last_items: dict[int, tuple[int, int]], known: dict[int, _PlacesAround]
+        self,
+        part: Part,
+        within: int,
+        previous: Places,
+        last_items: dict[int, tuple[int, int]],
+        known: dict[int, _PlacesAround],
     ) -> Places:
         """Return the places of a part.
 
@@ -203,14 +211,16 @@ class Structure:
         element = part.blocks[0].element if isinstance(part, Segment) else part.element
         if element in self.notes.inline:
             return (Place(element, "note", mark=self.notes.definitions[element]),)
-        listing = elements.ancestor(element, ["pre"]) if isinstance(part, Segment) and part.preformatted else -1
-        if listing >= 0:  # items inside a listing are lines
-            element, is_item = listing, is_item and elements.ancestor(listing, ["li"]) >= 0
-        around, fixed = self._places_around(element, known)
+        if self._has_listings and isinstance(part, Segment) and part.preformatted:  # items inside a listing are lines
+            element = elements.ancestor(element, ["pre"])
+            is_item = is_item and elements.ancestor(element, ["li"]) >= 0
+        around, fixed = self._places_around(element, within, known)
         if fixed is not None and not is_item:
             return fixed  # the usual case
         open_items = {place.element: place for place in previous}
-        terms = {parent[number]: place for number, place in open_items.items() if number >= 0 and tag[number] == "dt"}
+        terms: dict[int, Place] = {}
+        if self.document.has_tag("dt"):
+            terms = {parent[number]: open_items[number] for number in open_items if number >= 0 and tag[number] == "dt"}
         innermost = -1
         if is_item or part.label is Label.HEADER:
             innermost = next((number for number in reversed(around) if tag[number] in _ITEMS), -1)
@@ -242,22 +252,31 @@ class Structure:
         """Return the place of a note, a comment or a box."""
         if element in self.notes.definitions:
             return Place(element, "note", mark=self.notes.definitions[element])
-        tag = self.document.elements.tag[element]
-        if tag in _NO_BOXES:
-            return None
-        if self._has_comments and self._is_comment(element):
-            is_part = self._is_comment(self.document.elements.parent[element])
+        if element in self._comments:
+            is_part = self.document.elements.parent[element] in self._comments
             return None if is_part else self._comment(element)
-        box = box_type(self.document.attributes_of(element).get("class", ""))
-        return Place(element, "quote", mark=box) if box or tag == "blockquote" else None
+        tag, box = self.document.elements.tag[element], self._boxes.get(element, "")
+        is_quote = tag == "blockquote" or (box and tag not in _NO_BOXES)
+        return Place(element, "quote", mark=box) if is_quote else None
 
-    def _places_around(self, element: int, known: dict[int, _PlacesAround]) -> _PlacesAround:
+    @cached_property
+    def _boxes(self) -> dict[int, str]:
+        return find_boxes(self.document)
+
+    @cached_property
+    def _place_around(self) -> list[int]:
+        """The innermost element around each element that may be a place, or -1. The last entry is that of -1."""
+        others = [*self._boxes, *self._comments, *self.notes.definitions]
+        return [*self.document.elements.innermost(_PLACES, others), -1]
+
+    def _places_around(self, element: int, within: int, known: dict[int, _PlacesAround]) -> _PlacesAround:
         """Return the items, quotations and notes around an element, outermost first. `known` caches results."""
-        elements = self.document.elements
+        elements, place_around = self.document.elements, self._place_around
         inner = []
-        while element >= 0 and element not in known:
+        element = place_around[element]
+        while element > within and element not in known:
             inner.append(element)
-            element = elements.parent[element]
+            element = place_around[elements.parent[element]]
         around, fixed = known.get(element, _NO_PLACES)
         for element in reversed(inner):
             place = self._fixed_place(element)
@@ -294,27 +313,24 @@ class Structure:
         return Place(element, "item", list_element, number)
 
     @cached_property
-    def _has_styles(self) -> bool:
-        """Whether any element has a style. Faster than searching the tags around every block."""
-        return any(map(self.document.has_tag, _STYLES))
+    def _has_listings(self) -> bool:
+        return self.document.has_tag("pre")
 
     @cached_property
-    def _has_comments(self) -> bool:
+    def _comments(self) -> frozenset[int]:
+        """The elements that contain a reader's comment."""
         document = self.document
-        has_types = any(name.endswith("/Comment") for name in document.elements_by("itemtype"))
-        return has_types or bool(document.elements_named(_COMMENT, ["comment"]))
-
-    def _is_comment(self, element: int) -> bool:
-        attributes = self.document.attributes_of(element)
-        is_named = _COMMENT.search(attributes.get("class", "")) or attributes.get("itemtype", "").endswith("/Comment")
-        return bool(is_named) and self.document.elements.tag[element] in _COMMENT_TAGS
+        types = document.elements_by("itemtype").items()
+        typed = [number for name, numbers in types if name.endswith("/Comment") for number in numbers]
+        candidates = [*document.elements_named(_COMMENT, ["comment"]), *typed]
+        return frozenset(number for number in candidates if document.elements.tag[number] in _COMMENT_TAGS)
 
     def _comment(self, comment: int) -> Place:
         """Return the place of a reader's comment, with the first author and date in it."""
         elements = self.document.elements
         author, date = -1, ""  # the innermost element that names the author
         for number in range(comment + 1, min(elements.stop[comment], comment + _MAX_COMMENT_HEAD)):
-            if self._is_comment(number):
+            if number in self._comments:
                 break
             attributes = self.document.attributes_of(number)
             names = " ".join(attributes.get(name, "") for name in ("class", "itemprop", "rel"))
@@ -387,32 +403,24 @@ class Structure:
         first = segment.blocks[0]
         is_one_piece = len(segment.blocks) == 1 == len(first.pieces) and first.pieces[0].element == first.element
         if is_one_piece and first.element not in self.images:
-            if not self._has_styles or _STYLES.keys().isdisjoint(first.containers):
+            if _STYLES.keys().isdisjoint(first.containers):  # most segments, and notes inside a paragraph
                 return [_run((first.text, *PLAIN[1:]))]
             around = self._around(first.element)
             if first.text and around.reference < 0 and not around.is_hidden:
                 return [_run((first.text, *around.sample[1:]))]
         found: list[tuple[Run, list[str]]] = []  # runs, each with its pieces of text
-
-        def add(sample: Run, text: str) -> None:
-            if found and found[-1][0] is sample:
-                found[-1][1].append(text)
-            elif text:
-                found.append((sample, [text]))
-
         previous_block = None
-        marks: _Marks = frozenset()
+        previous = _NOTHING
         references: set[int] = set()
         follows_hidden = False
-        known = self._known
-        has_listings = self.document.has_tag("pre")
         for block in segment.blocks:
-            space, is_preformatted = "", has_listings and block.preformatted
+            space, is_preformatted = "", self._has_listings and block.preformatted
             if previous_block is not None:
                 follows = block.index == previous_block.index + 1 and not is_preformatted
                 space = "\n" if follows and "br" in block.distance else joint(previous_block, block)
             for (_, element, _), text in block.each_piece():
-                piece_marks, sample, reference, is_hidden = known.get(element) or self._around(element)
+                around = self._around(element)
+                _, _, sample, reference, is_hidden = around
                 if is_hidden:
                     follows_hidden = True
                     continue
@@ -428,88 +436,88 @@ class Structure:
                     continue
                 if not space and not is_preformatted and text[:1] == " ":
                     space = " "
-                if space and found:  # a space gets the styles that both neighbours share
-                    add(
-                        PLAIN
-                        if space == "\n"
-                        else sample
-                        if marks == piece_marks
-                        else self._sample(marks & piece_marks),
-                        space,
-                    )
-                marks, space = piece_marks, ""
+                if space and found:
+                    _add(found, PLAIN if space == "\n" else _shared(previous, around), space)
+                previous, space = around, ""
                 if element in self.images:
                     found.append((PLAIN._replace(image=self.images[element]), [text]))
                 elif is_preformatted:
-                    add(sample, text)
+                    _add(found, sample, text)
                 else:
-                    add(sample, text.lstrip(" .:)]^" if follows_hidden and not found else " "))  # the rest of "^ 1. "
+                    _add(found, sample, text.lstrip(" .:)]^" if follows_hidden and not found else " "))  # of "^ 1. "
             previous_block = block
         return _join_links([_run(("".join(texts), *sample[1:])) for sample, texts in found])
 
     @cached_property
-    def _known(self) -> dict[int, _Around]:
-        return {-1: _Around(frozenset(), PLAIN, -1, False)}
+    def _mark_around(self) -> list[int]:
+        """The innermost element around each element that may change how text is written, or -1. The last one is -1."""
+        return [*self.document.elements.innermost(_STYLES, [*self.notes.hidden, *self.notes.references]), -1]
 
     @cached_property
-    def _samples(self) -> dict[Run, Run]:
-        """Cache of runs without text, so that equal ones are the same object."""
-        return {PLAIN: PLAIN}
-
-    def _sample(self, marks: _Marks) -> Run:
-        """Return a run without text."""
-        if not marks:
-            return PLAIN
-        link = max((element for style, element in marks if style == "link"), default=-1)
-        href = self.document.attributes_of(link)["href"] if link >= 0 else ""
-        href = safe_link(href, self.document.base_url) if href and "links" not in self.page.without else ""
-        styles = frozenset(style for style, _ in marks if style != "link" and "formatting" not in self.page.without)
-        sample = Run("", styles, href, link if href else -1)
-        return self._samples.setdefault(sample, sample)
+    def _known(self) -> dict[int, _Around]:
+        """Cache of the surroundings of elements in `_mark_around`."""
+        return {-1: _NOTHING}
 
     def _around(self, element: int) -> _Around:
-        """Return the surroundings of an element.
-
-        Two texts share a style if, and only if, the outermost elements with this style are the same. Only a few nested
-        links are kept.
-        """
-        elements, notes, known = self.document.elements, self.notes, self._known
+        """Return the surroundings of an element."""
+        known, mark_around = self._known, self._mark_around
+        mark = mark_around[element]
+        if mark in known:
+            return known[mark]
         if len(known) > _MOST_KNOWN:
             known.clear()
-            known[-1] = _Around(frozenset(), PLAIN, -1, False)
+            known[-1] = _NOTHING
         inner = []
-        while element not in known:
-            inner.append(element)
-            element = elements.parent[element]
-        around = known[element]
-        for element in reversed(inner):
-            style = _STYLES.get(elements.tag[element])
-            marks = around.marks
-            if style == "link" and self._is_link(element):
-                links = sorted(mark for mark in marks if mark[0] == style)
-                marks = marks.difference(links[: 1 - _MAX_LINKS]) | {(style, element)}
-            elif style and style != "link" and all(style != other for other, _ in marks):
-                marks |= {(style, element)}
-            if marks is not around.marks:
-                around = around._replace(marks=marks, sample=self._sample(marks))
-            if element in notes.hidden:
-                around = around._replace(is_hidden=True)
-            if around.reference < 0 and element in notes.references and element not in notes.inline:
-                around = around._replace(reference=element)
-            known[element] = around
+        while mark not in known:
+            inner.append(mark)
+            mark = mark_around[self.document.elements.parent[mark]]
+        around = known[mark]
+        for mark in reversed(inner):
+            around = known[mark] = self._inside(mark, around)
         return around
 
-    def _is_link(self, element: int) -> bool:
-        """Whether a link belongs to the text. Links to authors in a byline, and from a heading to itself, do not."""
+    def _inside(self, element: int, around: _Around) -> _Around:
+        """Return the surroundings of an element, given those of its parent."""
+        _, _, sample, reference, is_hidden = around
+        style = _STYLES.get(self.document.elements.tag[element])
+        if style == "link":
+            sample = self._linked(sample, element)
+        elif style and style not in sample.styles and "formatting" not in self.page.without:
+            sample = Run("", sample.styles | {style}, sample.href, sample.link)
+        if reference < 0 and element in self.notes.references and element not in self.notes.inline:
+            reference = element
+        is_hidden = is_hidden or element in self.notes.hidden
+        is_same = sample is around.sample and (reference, is_hidden) == around[3:]
+        return around if is_same else _Around(element, around, sample, reference, is_hidden)
+
+    def _linked(self, sample: Run, element: int) -> Run:
+        """Return a run without text inside a link.
+
+        Links to authors in a byline, and from a heading to itself, do not belong to the text.
+        """
         elements = self.document.elements
-        attributes = self.document.attributes_of(element)
-        if "href" not in attributes:
-            return False
-        if attributes["href"].startswith("#") and elements.ancestor(element, HEADINGS) >= 0:
-            return False
-        around = self.document.attributes_of(elements.parent[element])
-        names = [of[name] for of in (attributes, around) for name in ("rel", "class", "itemprop") if name in of]
-        return not (names and _BYLINE.search(" ".join(names)))
+        href = self.document.attributes_of(element).get("href")
+        if href is None or (href.startswith("#") and elements.ancestor(element, HEADINGS) >= 0):
+            return sample
+        if element in self._bylines or elements.parent[element] in self._bylines:
+            return sample
+        address = "" if "links" in self.page.without else safe_link(href, self._base_url)
+        return Run("", sample.styles, address, element if address else -1)
+
+    @cached_property
+    def _base_url(self) -> str:
+        return self.document.base_url
+
+    @cached_property
+    def _bylines(self) -> frozenset[int]:
+        """The elements that are named after the author of a text."""
+        document = self.document
+        return frozenset(
+            number
+            for attribute in ("rel", "class", "itemprop")
+            for number in document.mentioning(None, attribute, ["author", "byline", "by-line"])
+            if _BYLINE.search(document.attributes_of(number)[attribute])
+        )
 
     def code_language(self, segment: Segment) -> str:
         """Return the language of a listing if an attribute on or near it names one, or else an empty string."""
@@ -547,12 +555,30 @@ def count_shared(previous: Places, places: Places) -> int:
     return shared
 
 
+def _add(found: list[tuple[Run, list[str]]], sample: Run, text: str) -> None:
+    """Add a piece of text to the last run if their styles are the same, or else as a new run."""
+    if found and found[-1][0] == sample:
+        found[-1][1].append(text)
+    elif text:
+        found.append((sample, [text]))
+
+
+def _shared(first: _Around, second: _Around) -> Run:
+    """Return a run without text, with the styles and the link that two texts share. A space between them gets these."""
+    while first.element != second.element:
+        if first.element < second.element:
+            first, second = second, first
+        first = first.outer or _NOTHING
+    return first.sample
+
+
 def _join_links(found: list[Run]) -> list[Run]:
     """Join neighbouring links to the same address."""
     for number in range(2, len(found)):
-        first, space, second = found[number - 2 : number + 1]
-        if second.href and first.href == second.href and first.link != second.link and space.text.isspace():
-            found[number - 1] = space._replace(href=first.href, link=first.link)
+        first, second = found[number - 2], found[number]
+        is_same = second.href and first.href == second.href and first.link != second.link
+        if is_same and found[number - 1].text.isspace():
+            found[number - 1] = found[number - 1]._replace(href=first.href, link=first.link)
             found[number] = second._replace(link=first.link)
     return found
 
@@ -602,25 +628,31 @@ def _extended(block: Block, piece: Piece, text: str) -> Block:
 
 
 def _with_images(
-    found: Iterable[Part], images: Sequence[tuple[int, Image]], captions: dict[int, int], elements: Elements
+    found: Iterable[Part], images: Sequence[tuple[int, Image]], captions: dict[int, int], page: CleanPage
 ) -> Iterator[Part]:
     """Insert images with their captions between the other parts.
 
     An image replaces a paragraph that contains only its ``alt`` text. If the paragraph contains other text, the image
     is put inside it. Data tables contain only images with an ``alt`` text.
     """
-    replaced = {image.element for _, image in images}
+    elements, other = page.document.elements, Label.OTHER
+    is_kept = [label is not other for label in page.labels]
+    with_text = {at.element for place, at in images if any(is_kept[place : elements.stop_block[at.element]])}
     inside: set[int] = set()
     waiting = deque(images)
     tables: set[int] = set()
     last: Image | None = None  # an image that may get a caption
     for part in found:
+        if not waiting and not last and not with_text:
+            yield part
+            continue
         if isinstance(part, Table):
             tables.add(part.element)
-        block = next(_blocks(part), None)
-        is_replaced = isinstance(part, Segment) and len(part.blocks) == 1 and part.blocks[0].element in replaced
-        if waiting and not is_replaced:
-            inside.update(piece.element for block in _blocks(part) for piece in block.pieces)
+        blocks = part.blocks if isinstance(part, Segment) else [*_blocks(part)]
+        block = blocks[0] if blocks else None
+        is_replaced = isinstance(part, Segment) and len(blocks) == 1 and blocks[0].element in with_text
+        if waiting and with_text and not is_replaced:
+            inside.update(piece.element for block in blocks for piece in block.pieces)
         while waiting and block and waiting[0][0] <= block.index:
             image = waiting.popleft()[1]
             if image.element not in inside and elements.ancestor(image.element, ["table"]) not in tables:

@@ -128,13 +128,18 @@ class TidyBlocks(KeptBlocks):
         self._has_marks = marks and page.document.has_tag("sup")
 
     def _make(self, numbers: Sequence[int]) -> list[LabelledBlock]:
-        return [(self._tidy(block), label) for block, label in super()._make(numbers)]
-
-    def _tidy(self, block: Block) -> Block:
-        if self._has_marks and any("sup" in piece.distance for piece in block.pieces):
-            block = _rewrite(block, self._in_brackets)
+        kept = super()._make(numbers)
+        if self._has_marks:
+            kept = [(self._with_marks(block), label) for block, label in kept]
         # Most texts are printable, and this check is much faster than a search.
-        return block if block.text.isprintable() else _rewrite(block, self._printable)
+        return [
+            labelled if labelled[0].text.isprintable() else (_rewrite(labelled[0], self._printable), labelled[1])
+            for labelled in kept
+        ]
+
+    def _with_marks(self, block: Block) -> Block:
+        has_mark = any("sup" in piece.distance for piece in block.pieces)
+        return _rewrite(block, self._in_brackets) if has_mark else block
 
     def _in_brackets(self, text: str, piece: Piece, _: str) -> str:
         document = self.page.document
@@ -200,9 +205,7 @@ def _tables(numbers: Sequence[int], elements: Elements) -> Iterator[tuple[int, l
     `numbers` are the numbers of the kept blocks. A table with more than `MOST_CELLS` cells is cut into several.
     """
     tables: list[int] = []  # without tables of which nothing is kept, such as a pager in a table
-    table = -1
-    for _ in range(elements.tag.count("table")):
-        table = elements.tag.index("table", table + 1)
+    for table in elements.with_tag("table"):
         if bisect_left(numbers, elements.first_block[table]) < bisect_left(numbers, elements.stop_block[table]):
             tables.append(table)
     for table, next_table in pairwise([*tables, len(elements)]):

@@ -98,7 +98,7 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
 
 def _texts_in_source(document: Document) -> list[str | None]:
     """Return the text of each block, or None for ``alt`` texts, whose positions are unknown."""
-    images = {number for number, tag in enumerate(document.elements.tag) if tag == "img"}
+    images = {*document.elements.with_tag("img")}
     return [None if block.element in images else block.text for block in document.each_block()]
 
 

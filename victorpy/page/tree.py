@@ -86,7 +86,7 @@ class PageTree:
     @cached_property
     def in_link(self) -> list[bool]:
         """Whether each text is in a link."""
-        link_of = self.elements.innermost("a")
+        link_of = self.elements.innermost(["a"])
         return [link_of[text.element] >= 0 for text in self.texts]
 
     def ancestor(self, element: int, generations: int) -> int:

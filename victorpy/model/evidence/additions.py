@@ -45,9 +45,7 @@ _ELSEWHERE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-LONGEST_FACT = 6
-"""Maximum number of words of a fact."""
-
+_LONGEST_FACT = 6  # words
 _FEWEST_FACTS = 6
 _FIELD_LEAST = 0.3  # minimum probability of the label of a field
 _FACTS_OF_UNIT = 0.7  # minimum share of facts among the blocks of a unit
@@ -196,7 +194,7 @@ def facts_between(kept: Flags, content: Floats, page: Columns, units: Ranges, le
     between = slice(numbers[0], numbers[-1])
     words = page.words[between]
     is_fact = np.zeros(len(kept), dtype=bool)
-    is_fact[between] = (words <= LONGEST_FACT) & (content[between] >= least) & (words > 0)
+    is_fact[between] = (words <= _LONGEST_FACT) & (content[between] >= least) & (words > 0)
     is_fact[between] &= 2 * page.link_words[between] <= words
     if not (is_fact & ~kept).any():
         return []

@@ -8,7 +8,7 @@ listings and data tables, are kept as a whole or not at all, because a table wit
 
 Then blocks are added that have few words but that readers miss: headings directly above kept text, the headline, and
 facts, formulas, tables and boxes between kept blocks. In a thread, all posts are added. Hidden copies of kept text and
-links such as "Skip to content" and "Share" are dropped. So are improbable facts of records whose names are dropped.
+links such as "Skip to content" and "Share" are dropped.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ from victorpy.model.evidence.removals import (
     controls,
     headline_copies,
     hidden_copies,
-    nameless_facts,
     strays,
     visible_copies,
 )
@@ -158,10 +157,7 @@ class Keeping:
         if self.favor != "precision":
             is_sure = self.favor == "balanced" and expected >= _SURE
             kept[facts_between(kept, content, page, units, _FACT_LEAST_IF_SURE if is_sure else _FACT_LEAST)] = True
-        dropped = [number for rule in REMOVALS for number in rule(kept, page)]
-        if self.favor != "recall":
-            dropped += nameless_facts(kept, content, page)
-        kept[dropped] = False
+        kept[[number for rule in REMOVALS for number in rule(kept, page)]] = False
         return kept
 
 

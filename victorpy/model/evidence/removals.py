@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from victorpy.base.words import simple_words
-from victorpy.columns import Columns, Counts, Flags, Floats
+from victorpy.columns import Columns, Counts, Flags
 from victorpy.document import Document
-from victorpy.model.evidence.additions import LONGEST_FACT, outside
+from victorpy.model.evidence.additions import outside
 from victorpy.model.role_patterns import has_headline
 
 _NEAR_HEADLINE = 6  # kept blocks
@@ -53,12 +53,6 @@ _SHARE_HINTS = ("share", "/intent/", "/pin/create/", "mailto:?", "whatsapp", "wa
 _SHARE_NAME = re.compile(r"(?<![a-z])(?:share|sharing)(?![a-z]|.price)")
 _SHARE_LEVELS = 4  # number of levels above the link that are checked
 _LONGEST_BUTTON = 12  # words
-
-# The facts of records without names, such as prices of products, are kept from this probability on.
-_SURE_FACT = 0.3
-_FEWEST_RECORDS = 4  # side by side
-_LARGEST_RECORD = 40  # blocks
-_RECORD_LEVELS = 7  # number of elements around a fact that may be its record
 
 # Texts of buttons and check boxes, and labels of advertisements, without punctuation at the ends.
 _CONTROLS = frozenset(
@@ -295,27 +289,6 @@ def consents(kept: Flags, page: Columns) -> list[int]:
         if len({*_CONSENT_TEXT.findall(text)}) >= _FEWEST_CONSENT_WORDS:
             found += range(first, stop)
     return found
-
-
-def nameless_facts(kept: Flags, content: Floats, page: Columns) -> list[int]:
-    """Return the kept facts of records that keep nothing else: prices of products whose names are dropped, for example.
-
-    Facts are short and improbable. At least four records stand side by side, and each has a dropped link or heading.
-    """
-    is_fact = kept & (page.words <= LONGEST_FACT) & (content < _SURE_FACT)
-    facts = np.flatnonzero(is_fact)
-    if len(facts) < _FEWEST_RECORDS:
-        return []
-    is_link = (page.words > 1) & (page.link_words >= page.words) & ~page.within_any("button", "img")
-    is_name = ~kept & (is_link | page.within("class-header"))
-    elements = np.unique(page.ancestors[:_RECORD_LEVELS, facts])
-    blocks, names, all_kept, all_facts = (
-        page.element_sum(column, elements) for column in (np.ones(page.count), is_name, kept, is_fact)
-    )
-    records = elements[(blocks <= _LARGEST_RECORD) & (names > 0) & (all_kept == all_facts)]
-    _, group, count = np.unique(page.parent[records], return_inverse=True, return_counts=True)
-    inside = page.inside(records[count[group] >= _FEWEST_RECORDS]) > 0
-    return np.flatnonzero(is_fact & inside).tolist()
 
 
 def _lines_with(text: str, hints: Sequence[str]) -> set[int]:
