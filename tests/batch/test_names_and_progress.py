@@ -409,3 +409,25 @@ def test_selectors_of_variants_are_replaced(char):
 @pytest.mark.parametrize("char", ["\ufdff", "\ufe20", "\U000dffff"])
 def test_characters_beside_selectors(char):
     assert ("_" in str(safe_place(f"a{char}b", ".txt"))) is (char == "\U000dffff")
+
+
+@pytest.mark.parametrize(
+    ("planned", "recorded", "text"),
+    [
+        ("", "", "ą"),  # as the page declares
+        ("text/html; charset=windows-1252", "", "±"),
+        ("", "text/html; charset=windows-1252", "±"),
+        ("text/html; charset=koi8-r", "text/html; charset=windows-1252", "╠"),
+    ],
+)
+def test_encoding_of_the_plan_or_the_record(planned, recorded, text):
+    pages = PageCleaner(Plan(method=Method("everything"), content_type=planned or None))
+    page = b'<meta charset="iso-8859-2"><p>Tea \xb1'
+    assert pages.clean(Record("x", Path("x"), payload=page, content_type=recorded)).text.split() == ["Tea", text]
+
+
+def test_pages_are_counted_without_a_total(tmp_path):
+    progress = Progress(io.StringIO(), None, quiet=True)
+    for _ in range(2):
+        progress.advance({"kept": 2, "empty": 1}, 30, 0)
+    assert (progress._measures()["done"], progress._measures()["total"]) == (6, None)
