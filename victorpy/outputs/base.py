@@ -186,7 +186,7 @@ def find_output(format: str) -> Output:
 
     Several names, such as ``text,markdown``, give one format with a column for each.
     """
-    if format.isidentifier():
+    if isinstance(format, str) and format.isidentifier():
         return _find_one(format, ())
     found = [_find_one(*named) for named in split_names(format, "format")]
     names = [output.name for output in found]
