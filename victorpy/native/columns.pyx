@@ -334,7 +334,7 @@ cdef dict range_columns(dict columns, object Sums):
     names = ("blocks", "words", "block-words", "prose-share", "link-share", "named-share")
     return {
         "prose": prose.base,
-        "words_before": totals[0][:-1],
+        "words_before": totals[0][:count],
         "words_after": words_after.base,
         "position": position.base,
         "totals": dict(zip(names, page_totals.base)),
