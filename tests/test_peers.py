@@ -72,7 +72,9 @@ STANDINS = {
     "trafilatura.py": "def extract(page, include_comments):\n"
     " return f'{page.decode()} {include_comments}' if page else None",
     # Without these, an installed resiliparse would come first.
-    **dict.fromkeys(["resiliparse/__init__.py", "resiliparse/extract/__init__.py", "resiliparse/parse/__init__.py"], ""),
+    "resiliparse/__init__.py": "",
+    "resiliparse/extract/__init__.py": "",
+    "resiliparse/parse/__init__.py": "",
     "resiliparse/extract/html2text.py": "def extract_plain_text(text, main_content): return f'{text} {main_content}'",
     "resiliparse/parse/encoding.py": "def detect_encoding(page): return 'latin-1'\n"
     "def bytes_to_str(page, encoding): return page.decode(encoding)",
