@@ -95,7 +95,8 @@ def picture(frames: Sequence[Screen]) -> str:
         style += f".f{{opacity:0;animation:show {total:g}s step-end infinite}}"
         style += f"@keyframes show{{0%{{opacity:1}}{100 / len(frames):.3f}%{{opacity:0}}}}"
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}">',
+        '<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" '
+        f'viewBox="0 0 {width:g} {height:g}" width="{width:g}">',
         f"<style>{style}</style>",
     ]
     for number, frame in enumerate(frames):
