@@ -265,6 +265,17 @@ def test_replay_fits_the_bundled_model_only():
     assert np.isfinite(matrix).all()
 
 
+@pytest.mark.parametrize(("measured", "step"), [(0.0, 0.5), (-0.001, 0.5), (0.001, 1.0)])
+def test_an_adaptation_that_gains_nothing_is_applied_at_half_strength(monkeypatch, measured, step):
+    scores = iter([[0.8] * 6] + [[0.8 + measured] * 6] * 3)  # of the unchanged model, then of each step
+    monkeypatch.setattr(choice._Trial, "score", lambda trial, log_odds: next(scores))
+    monkeypatch.setattr(choice._Trial, "from_scratch", lambda *arguments: None)
+    learned = learn(tea_pages(), default())
+    whole = fit_adaptation(judge_pages(tea_pages(), default(), None, ["tea"] * 6, list("012345")))
+    assert learned.chosen == ADAPTED
+    assert learned.trained.labeller.stages_.adaptation.forest.leaves == pytest.approx(whole.forest.leaves * step)
+
+
 def test_expected_gain_is_between_the_measured_and_the_usual_gain():
     unchanged = [0.7, 0.6, 0.65]
     assert 0.05 < expected_gain([0.9, 0.8, 0.85], unchanged) < 0.2

@@ -43,6 +43,9 @@ FEWEST_CLASSES = 5
 STEPS = (0.25, 0.5, 1.0)
 """Factors for the change of log-odds that an adaptation makes. Cross-validation chooses the best factor."""
 
+CAUTIOUS_STEP = 0.5
+"""The largest step of an adaptation that gains nothing in cross-validation. A larger one must lose less."""
+
 USUAL_GAIN = 0.05
 """The usual gain of an adaptation, as a share of the unchanged model's distance to a word F1 of 1."""
 
@@ -381,7 +384,9 @@ class _Trial:
             variants = [its.variant(step, is_averaged) for its in fitted]
             pairs = zip(self.pages, self.folds, strict=True)
             scores = self.score([variants[fold].judge(page.columns, page.findings).log_odds for page, fold in pairs])
-            gain = expected_gain(scores, unchanged, usual_gain if is_averaged else usual_gain * step)
+            gains = float(np.mean(scores)) > float(np.mean(unchanged))
+            share = 1.0 if is_averaged else step if gains else min(step, CAUTIOUS_STEP)
+            gain = expected_gain(scores, unchanged, usual_gain * share)
             variant, general = adaptation.variant(step, is_averaged), None
             if self.replay is not None:
                 general = self.replay.score(0.0), self.replay.score(variant.general_change(self.replay))
