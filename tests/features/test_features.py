@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.engines import without_core
 
 from victorpy.base.textformat import expand
 from victorpy.cleaner import read_document
@@ -544,12 +545,20 @@ def test_sums_over_ancestors_are_sums_over_the_blocks_in_them(columns: Columns, 
 WITHIN = {"p": ["a"], "h3": ["Tea"], "class-header": ["Tea"], "li": ["hot"], "nav": []}
 
 
-@pytest.mark.parametrize("tags", [0, 70])  # more than 64 tags do not fit into the bits of an integer
-def test_blocks_within_tags_however_many_tags_a_page_has(tags: int, default_config: Config) -> None:
+@pytest.mark.parametrize("tags", [0, 59, 60, 61, 62, 70])  # more than 64 tags do not fit into the bits of an integer
+def test_blocks_within_tags_however_many_tags_a_page_has(
+    tags: int, default_config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
     others = "".join(f"<x{number}>t</x{number}>" for number in range(tags))
-    columns = page(f"<p>a</p>{others}<h3>Tea</h3><ul><li>hot</ul>", default_config)
+    html = f"<p>a</p>{others}<h3>Tea</h3><ul><li>hot</ul>"
+    columns = page(html, default_config)
     found = {name: [columns.texts[block] for block in np.flatnonzero(columns.within(name))] for name in WITHIN}
     assert found == WITHIN
+    assert columns.within_any("h3", "li").nonzero()[0].tolist() == [columns.count - 2, columns.count - 1]
+    config = load_config("cleaneval")
+    in_core = encode(page(html, config), make_encoders(config))
+    without_core(monkeypatch)
+    assert encode(page(html, config), make_encoders(config)).tolist() == in_core.tolist()
 
 
 @pytest.mark.parametrize(
@@ -576,5 +585,6 @@ def test_features_of_a_config_fit_together(variables, message):
     if not message:
         check_features(config)
         return
-    with pytest.raises(ConfigError, match=re.escape(message)):
-        check_features(config)
+    for check in (check_features, make_encoders):
+        with pytest.raises(ConfigError, match=re.escape(message)):
+            check(config)

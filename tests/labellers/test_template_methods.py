@@ -101,17 +101,6 @@ def test_link_count_includes_nested_links():
     assert tree.in_link == [True, True, True]
 
 
-def test_equal_subtrees_have_equal_numbers():
-    tree = PageTree(read("<body><p>a<b>b</b></p><p>a<b>b</b></p><p><b>b</b>a</p><div>a<b>b</b></div>"))
-    numbers = tree.subtree_numbers(
-        [hash_text(tag) for tag in tree.elements.tag], [hash_text(t.text) for t in tree.texts]
-    )
-    body = tree.elements.tag.index("body")
-    first, second, third, fourth = (numbers[item] for item in tree.content[body])
-    assert first == second
-    assert len({first, third, fourth}) == 3
-
-
 @pytest.mark.parametrize(("share", "expected"), [(0.75, [True, True, False]), (0.76, [True, False, False])])
 def test_block_is_chosen_if_enough_of_its_characters_are(share, expected):
     tree = PageTree(read("<body><p>tea</p><p>tea<b>m</b></p><p><i>m</i></p>"))

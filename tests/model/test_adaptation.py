@@ -54,9 +54,20 @@ def gold(page):
     return [label.is_content for label in page.labels]
 
 
+STEPS = []
+"""The steps that `adapted` reports."""
+
+
 @cache
 def adapted():
-    return learn(tea_pages(), default(), replay=load_replay(default().meta))
+    return learn(tea_pages(), default(), report=STEPS.append, replay=load_replay(default().meta))
+
+
+def test_steps_of_learning_are_reported():
+    adapted()
+    folds = [f"adapting, fold {number} of 5" for number in range(1, 6)]
+    steps = ["features of 6 pages", *folds, "adapting to all pages", "comparing with CRF from scratch"]
+    assert steps == STEPS
 
 
 def test_adapted_model_finds_what_the_pages_have_in_common():

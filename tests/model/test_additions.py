@@ -5,7 +5,7 @@ import pytest
 
 from victorpy import load_config, read_document
 from victorpy.columns import Columns
-from victorpy.model.evidence.additions import headings_above, headline_above
+from victorpy.model.evidence.additions import STRONG, headings_above, headline_above, units_between
 
 LEAST = 0.2
 
@@ -97,6 +97,12 @@ def test_headline_above_kept_text(title, html, kept, probability, is_added):
     is_kept = flags_of(page, kept.split(","))
     found = headline_above(is_kept, np.full(page.count, probability), page)
     assert [page.texts[number][0] for number in found] == ["A"] * is_added
+
+
+@pytest.mark.parametrize(("probability", "expected"), [(STRONG, [1]), (STRONG - 0.001, [])])
+def test_box_between_kept_blocks(probability, expected):
+    page = columns_of("<p>k</p><div class=admonition>A</div><p>k")
+    assert units_between([(1, 2)], np.array([0.9, probability, 0.9]), page) == expected
 
 
 @pytest.mark.parametrize("html", ["", "<p>x"])

@@ -507,6 +507,9 @@ def test_an_unfitted_crf_raises(sequences, tmp_path):
         check_is_fitted(crf)
     with pytest.raises(NotFittedError):
         crf.predict(sequences[0])
+    for name in ("model_", "tagger_"):
+        with pytest.raises(NotFittedError):
+            getattr(crf, name)
     assert not hasattr(crf, "classes_")
     with pytest.raises(NotFittedError):
         check_is_fitted(CRF(model_filename=str(tmp_path / "none.crfsuite")))

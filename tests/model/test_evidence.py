@@ -458,6 +458,41 @@ def leafwise(**changed):
     return LeafwiseForest(**parts | changed)
 
 
+def chained(trees, questions):
+    """Return trees that each ask one feature after the other."""
+    chain = [[number + 1, ~number] for number in range(questions - 1)] + [[~(questions - 1), ~questions]]
+    return leafwise(
+        features=np.zeros(trees * questions, dtype=np.int16),
+        borders=np.zeros(trees * questions, dtype=np.float32),
+        leaves=np.zeros(trees * (questions + 1), dtype=np.float32),
+        sizes=np.full(trees, questions, dtype=np.int8),
+        children=np.array(chain * trees, dtype=np.int8),
+        bias=np.zeros(1),
+    )
+
+
+def levelled(trees, depth):
+    """Return trees whose leaves are all zero."""
+    questions = np.zeros((trees, depth), dtype=np.int32)
+    return ObliviousForest(questions, np.float32(questions), np.zeros((trees, 2**depth), np.float32), np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    ("largest", "too_large", "message"),
+    [
+        (levelled(20_000, 1), levelled(20_001, 1), "more than 20,000 trees"),
+        (levelled(2, 8), levelled(2, 9), "9 levels deep"),
+        (levelled(2, 1), levelled(2, 0), "0 levels deep"),
+        (chained(20_000, 1), chained(20_001, 1), "more than 20,000 trees"),
+        (chained(2, 63), chained(2, 64), "2 to 64 leaves"),
+    ],
+)
+def test_limits_of_trees(largest, too_large, message):
+    assert not Forest.load(io.BytesIO(saved_bytes(largest)), 1).log_odds(np.zeros((1, 2), dtype=np.float32)).any()
+    with pytest.raises(ValueError, match=message):
+        Forest.load(io.BytesIO(saved_bytes(too_large)), 1)
+
+
 def test_leafwise_trees_lead_to_the_right_leaf():
     matrix = np.zeros((6, 3), dtype=np.float32)
     matrix[3], matrix[0], matrix[5] = [0.5, 0.4, 0.6], [-1, 0, 0], [2, 3, 2]
@@ -714,8 +749,9 @@ def material(small):
 
 
 def test_training_reports_its_steps_and_learns_something(small):
-    assert small.said[0] == f"evidence: features of {len(small.pages)} pages"
-    assert {"evidence: layer 1 of 2, fold 2 of 2", "evidence: layer 2 of 2, all pages"} <= set(small.said)
+    steps = ["fold 1 of 2", "fold 2 of 2", "all pages"]
+    layers = [f"evidence: layer {layer} of 2, {step}" for layer in (1, 2) for step in steps]
+    assert small.said == [f"evidence: features of {len(small.pages)} pages", *layers]
     assert small.trained.training["scores"]["content_accuracy"] > 0.7
     assert (small.path / "lexicon.tsv").stat().st_size > 1000
 
@@ -1014,6 +1050,36 @@ def test_unreadable_files_with_valid_digests_are_a_model_error(copied, name, con
     rewrite(copied, name, content)
     with pytest.raises(ModelError, match="cannot be loaded"):
         load_model(copied)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("word\ttea\n", "not kind, token and log-odds"),
+        ("word\ttea\t1.0", "not kind, token and log-odds"),
+        ("word\ttea\t\n", "not kind, token and log-odds"),
+        ("word\t\t1.0\n", "not kind, token and log-odds"),
+        ("\ttea\t1.0\n", "not kind, token and log-odds"),
+        ("word\ttea\t1.0\t2.0\nword\tcup\n", "not kind, token and log-odds"),
+        ("word\ttea\t5\u0660\n", "is not a number"),
+        ("word\ttea\t1 2\n", "is not a number"),
+        ("word\ttea\tnan\n", "log-odds are not all numbers"),
+        ("sign\ttea\t1.0\n", "token kinds other than name, word, heading"),
+    ],
+)
+def test_damaged_lines_of_a_lexicon(tmp_path, lines, message):
+    (tmp_path / "lexicon.tsv").write_text(f"name\t<p\t0.5\n{lines}", encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        Lexicon.load(tmp_path / "lexicon.tsv")
+
+
+def test_lexicon_with_too_many_similar_hashes_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "lexicon.tsv").write_text("word\ttea\t0.5\n", encoding="utf-8")
+    monkeypatch.setattr("victorpy.model.evidence.lexicon.FULLEST_SLOT", 1)
+    assert [len(table.hashes) for table in Lexicon.load(tmp_path / "lexicon.tsv").tables] == [0, 1, 0]
+    monkeypatch.setattr("victorpy.model.evidence.lexicon.FULLEST_SLOT", 0)
+    with pytest.raises(ValueError, match="similar hashes"):
+        Lexicon.load(tmp_path / "lexicon.tsv")
 
 
 def test_a_model_with_the_first_trees_only_is_refused(copied):

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.models import unlist
 from support.sitepages import own_labels, own_words, site, site_page
 
 from victorpy import ConfigError, ModelError, load_config
@@ -141,9 +142,10 @@ def small(tmp_path_factory):
     (directory / "small.conf").write_text(CONFIG)
     config = read_config(directory / "small.conf")
     pages = load_pages(ANNOS[::4], config)
-    trained = train(pages, config)
+    said = []
+    trained = train(pages, config, report=said.append)
     trained.save(directory / "model")
-    return SimpleNamespace(config=config, pages=pages, labeller=trained.labeller, path=directory / "model")
+    return SimpleNamespace(config=config, pages=pages, labeller=trained.labeller, path=directory / "model", said=said)
 
 
 def labeller_with(small, **values):
@@ -232,6 +234,15 @@ def test_a_model_without_its_trees_is_refused(small, tmp_path):
     (copy / "kinds.npy").unlink()
     with pytest.raises(ModelError, match=r"kinds\.npy"):
         load_model(copy)
+    shutil.copy(small.path / "kinds.npy", copy)
+    unlist(copy, "kinds.npy")
+    with pytest.raises(ModelError, match=r"does not list kinds\.npy"):
+        load_model(copy)
+
+
+def test_training_reports_the_steps_for_kinds(small):
+    steps = ["kinds: features of 12 pages", "kinds: trees for labels"]
+    assert [message for message in small.said if message.startswith("kinds")] == steps
 
 
 def test_trees_for_kinds_need_evidence(tmp_path):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import run_process
+from support.models import unlist
 
 from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
@@ -224,6 +225,14 @@ def test_meta_with_other_labels_does_not_pass(model):
     rewrite_meta(model, labels=["other", "paragraph"])
     with pytest.raises(ModelError, match=r"meta\.json is damaged"):
         load_model(model)
+
+
+@pytest.mark.parametrize("name", ["config.conf", "tables.npy", "model.crfsuite", "lexicon.tsv", "trees.npy", "net.npy"])
+def test_files_that_meta_does_not_list_are_not_read(tmp_path, name):
+    shutil.copytree(ROOT / "victorpy" / "data" / "models" / "default", tmp_path / "model")
+    unlist(tmp_path / "model", name)
+    with pytest.raises(ModelError, match=re.escape(f"meta.json does not list {name}")):
+        load_model(tmp_path / "model")
 
 
 def test_a_damaged_crfsuite_model_does_not_crash(model):

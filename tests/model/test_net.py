@@ -126,6 +126,13 @@ def test_damaged_nets_are_rejected(change, message):
         Net.load(saved(replace(make_net(), **change)), 7)
 
 
+@pytest.mark.parametrize(("largest", "too_large"), [((2, 1, 10), (2, 1, 11)), ((1, 256, 1), (1, 257, 1))])
+def test_limits_of_nets(largest, too_large):
+    Net.load(saved(make_net(*largest)), largest[0])
+    with pytest.raises(ValueError, match="too many, or too wide ones"):
+        Net.load(saved(make_net(*too_large)), too_large[0])
+
+
 def test_a_net_for_other_inputs_or_a_short_file_is_rejected():
     with pytest.raises(ValueError, match="do not match"):
         Net.load(saved(make_net()), 8)

@@ -5,7 +5,7 @@ import pytest
 
 from victorpy import load_config, read_document
 from victorpy.columns import Columns
-from victorpy.model.evidence.threads import posts, profiles
+from victorpy.model.evidence.threads import has_posts, posts, profiles
 
 TEXT = "says that tea is hot and wet, and that milk is neither of them"
 DATE = "<time>5 May 2024</time>"
@@ -102,3 +102,17 @@ FIELDS = ["<p>Joined: May 2004", "<p>Posts: 1,234", "<p>Reputation 12"]
 def test_fields_of_profiles_at_a_limit(html, dropped):
     page = columns_of(html)
     assert sorted(profiles(np.ones(page.count, dtype=bool), page)) == dropped
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (post(0, name="box") + post(1, name="box"), False),
+        (post(0) + post(1, name="box"), False),
+        (post(0) + post(1), True),
+        (f"<div class=comment><div class=comment-body><p>{TEXT}</div></div>{post(1, name='box')}", False),
+    ],
+)
+def test_elements_with_the_name_of_a_post_around_kept_text(html, expected):
+    page = columns_of(html)
+    assert has_posts(np.ones(page.count, dtype=bool), page) is expected

@@ -106,6 +106,13 @@ def test_lines_of_listings_and_spaces_stay():
     assert body(to_page("<pre>one\ntwo\nthree</pre>", {"one", "three"})) == "<pre>one\n\nthree</pre>"
 
 
+@pytest.mark.parametrize("depth", [250, 260])
+def test_listings_below_any_number_of_elements_stay_or_go(depth):
+    html = f"{'<div>' * depth}<pre>one\ntwo</pre>{'</div>' * depth}<p>tea</p>"
+    assert "<pre>one\ntwo</pre>" in to_page(html, {"one", "two", "one two"})
+    assert body(to_page(html, {"tea"})) == "<p>tea</p>"
+
+
 def test_parts_of_blocks_are_deleted():
     document = EVERYTHING.document("<p>Log in. Tea is <b>hot</b> &amp; <i>good</i>. Bye.</p>", URL, layout=True)
     page = replace(document, spans=(((8, 25),),))

@@ -75,6 +75,11 @@ def test_note_that_begins_with_another_number_is_whole():
     assert markdown(page).endswith("[^1]: 12 cups, 1701.\n")
 
 
+def test_note_of_punctuation_is_written_without_the_link_back():
+    assert markdown(NOTE.replace("Or cold.", "<i>–</i>")) == "Tea[^1] is hot.\n\n[^1]: *–*\n"
+    assert markdown(NOTE.replace("Or cold.", "<i>–</i>").replace("↩", "")) == "Tea[^1] is hot.\n\n[^1]: *–*\n"
+
+
 def test_dropped_note_is_written_with_its_reference_unless_a_person_dropped_it():
     labels = ["paragraph", "other"]
     assert "[^1]" not in render("markdown", page_of(NOTE, labels=labels))

@@ -14,6 +14,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.engines import without_core
 
 from victorpy import Block, Config, Document, load_config, read_document
 from victorpy.columns import Columns
@@ -301,3 +302,12 @@ def test_a_page_without_text_has_no_blocks_and_all_its_tags(config: Config) -> N
     document = read_document("<div><br></div>", config)
     assert document.blocks == ()
     assert document.trailing == ("html", "body", "div", "br", "/div", "/body", "/html")
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_256_levels_of_elements(engine: str, default_config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    if engine == "python":
+        without_core(monkeypatch)
+    document = read_document(f"<body>{'<div>' * 300}tea<img alt=cup>", default_config)
+    assert document.elements.tag == ["html", "body", *["div"] * 254, "img"]
+    assert [len(block.containers) for block in document.blocks] == [256, 257]

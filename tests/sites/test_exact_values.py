@@ -11,6 +11,7 @@ from support.sitepages import BLOCKS, document, site
 from support.snapshots import check, digest
 
 from victorpy.errors import ConfigError, ModelError
+from victorpy.outputs.anno import read_anno
 from victorpy.sites.content import Content, link_features
 from victorpy.sites.grouping import SITE_KEYS, draw_sample, make_folds, site_of
 from victorpy.sites.importance import Judgement, Place, block_importances, node_importance, places_of_blocks
@@ -71,6 +72,13 @@ def test_trees_of_pages_and_sites(styles, virtual_leaves):
         f"{place.element.tag}{'!' * place.is_leaf}" for page in documents for place in places_of_blocks(tree, page)
     )
     check("sites", f"{styles}, {virtual_leaves}", found)
+
+
+def test_tree_of_an_annotation_file_without_a_body():
+    lines = ["other\t-\t\t a", "other\t-\t<div><p>\t b", "other\t-\t</p><p>\t c", "end\t-\t</p></div>\t\n"]
+    text = "\n".join(["%victor-anno 1", "split: block", "", *lines])
+    tree = page_tree(read_anno(text, BLOCKS.cuts).document, "modern", virtual_leaves=False)
+    assert drawn(tree) == ["#root", "  #text [0]", "  div", "    p [1]", "    p [2]"]
 
 
 def test_statistics_of_blocks():

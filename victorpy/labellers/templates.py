@@ -131,7 +131,8 @@ class DomTemplate(Repeated):
     """Drops nodes that many pages of the site have (the DOM-based algorithm, with F = 100).
 
     A node is a template if enough pages have a node with the same tag, attributes, texts and descendants, in order.
-    Offsets are ignored, since otherwise footers below articles of different lengths would never be equal.
+    The same pages have the texts of such a node, so it is enough to count texts. Offsets are ignored, since otherwise
+    footers below articles of different lengths would never be equal.
     """
 
     F: int = 100
@@ -140,23 +141,12 @@ class DomTemplate(Repeated):
         check_count("dom-template", 2, F=self.F)
 
     def _hashes(self, tree: PageTree) -> Hashes:
-        """Return the hashes of all texts, followed by those of all elements."""
-        elements = zip(tree.elements.tag, tree.elements.attributes, strict=True)
-        labels = hash_texts(
-            "\t".join([tag, *(f"{name}={value}" for name, value in attributes.items())]) for tag, attributes in elements
-        )
-        texts = hash_texts(text.text for text in tree.texts)
-        subtrees = [number & MASK for number in tree.subtree_numbers(labels, texts)]
-        return np.array([*texts, *subtrees], dtype=np.uint64)
+        return np.array(hash_texts(text.text for text in tree.texts), dtype=np.uint64)
 
     def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
         pages = counts.spread(tree.number, self._hashes(tree))
-        is_template = (pages >= min_template_pages(self.F, counts.with_page(tree.number))).tolist()
-        count = len(tree.texts)
-        texts = {text for text in range(count) if is_template[text]}
-        for element in tree.topmost(is_template[count:]):
-            texts.update(tree.text_ranges[element])
-        return tree.blocks_with(texts, NOISE)
+        is_template = pages >= min_template_pages(self.F, counts.with_page(tree.number))
+        return tree.blocks_with(np.flatnonzero(is_template).tolist(), NOISE)
 
 
 @LABELLERS.register("text-template")

@@ -105,14 +105,6 @@ class PageTree:
                 stop = self.elements.stop[element]
                 yield element
 
-    def subtree_numbers(self, labels: Sequence[int], texts: Sequence[int]) -> list[int]:
-        """Return a hash for each element, equal if labels and texts are equal and in the same order."""
-        hashes = [0] * len(self.elements)
-        for element in reversed(range(len(hashes))):
-            children = [hashes[item] if item >= 0 else texts[~item] for item in self.content[element]]
-            hashes[element] = hash((labels[element], *children))
-        return hashes
-
     @cached_property
     def number(self) -> int:
         """A hash of the page, equal for pages with the same text."""

@@ -69,7 +69,7 @@ def page_tree(document: Document, styles: str, virtual_leaves: bool) -> PageNode
     for number, (tag, parent) in enumerate(zip(elements.tag, elements.parent, strict=True)):
         node = nodes[parent] if parent >= 0 else root
         if number in holders or (has_all_elements and (tag == "img" or tag in block_level())):
-            while added < elements.first_block[number] and blocks[added].element < number:
+            while added < elements.first_block[number]:
                 _add_block(nodes, root, blocks[added].element, added)
                 added += 1
             key = _key(tag, elements.attributes[number], styles)
