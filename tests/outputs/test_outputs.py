@@ -165,6 +165,11 @@ def test_control_characters_are_removed_or_read_as_windows_1252(format):
     assert "<title>a–</title>" in written or format != "html"
 
 
+def test_headings_and_items_with_control_characters_stay_what_they_are():
+    page = page_of("<h2>Tea\x07 cup</h2><ul><li>hot\x1b</ul>", "header", "list")
+    assert render("markdown", page) == "## Tea cup\n\n- hot\n"
+
+
 def test_control_characters_stay_in_formats_that_show_blocks():
     page = page_of("<p>5\x80 \x01</p>", "paragraph")
     assert "5\x80" in render("cleaneval", page)
