@@ -60,6 +60,24 @@ def test_metadata_of_the_table(case):
     assert is_sound(metadata)
 
 
+NAMES = {
+    "description": "og:description description twitter:description dc.description dcterms.abstract",
+    "language": "content-language og:locale dc.language dcterms.language language",
+    "image": "og:image og:image:url og:image:secure_url twitter:image twitter:image:src thumbnail",
+    "title": "og:title twitter:title citation_title dc.title dcterms.title parsely-title sailthru.title title",
+    "site_name": "application-name apple-mobile-web-app-title al:android:app_name",
+    "keywords": "keywords news_keywords article:tag parsely-tags sailthru.tags dc.subject citation_keywords",
+}
+
+
+@pytest.mark.parametrize(("name", "tag"), [(name, tag) for name, tags in NAMES.items() for tag in tags.split()])
+@pytest.mark.parametrize("attribute", ["name", "property"])
+def test_names_of_meta_tags(name, tag, attribute):
+    value = {"language": "de", "image": "https://tea.example/a.png"}.get(name, "Tea leaves")
+    found = metadata_of(f"<meta {attribute}={tag} content='{value}'><meta {attribute}={tag}x content=no>")
+    assert getattr(found, name) == ((value,) if name == "keywords" else value)
+
+
 @settings(max_examples=150)
 @given(st.lists(st.sampled_from(SOUP), max_size=25).map("".join))
 @example("<div itemscope itemref=x id=x itemprop=author>")

@@ -542,6 +542,50 @@ def test_sums_over_ancestors_are_sums_over_the_blocks_in_them(columns: Columns, 
     assert columns.element_sum(columns.words, columns.ancestor(levels)).tolist() == expected
 
 
+@pytest.mark.parametrize(
+    ("style", "size"),
+    [
+        *(("font-size:12px", 0.75), ("font-size:6pt", 0.5), ("font-size:2rem", 2), ("font-size:1.5vw", 1.5)),
+        *(("font-size:2em", 2), ("font-size:50%", 0.5), ("font-size:1ex", 0.5), ("font-size:3cm", 1)),
+        *(("font-size:xx-small", 0.6), ("font-size:x-small", 0.75), ("font-size:small", 0.89), ("font-size:medium", 1)),
+        *(("font-size:large", 1.2), ("font-size:x-large", 1.5), ("font-size:xx-large", 2), ("font-size:larger", 1)),
+        *(("font-size:99em", 10), ("font-size:0em", 0.1), ("font-size:2em; font-size:3em", 3), ("color:red", 1)),
+    ],
+)
+def test_font_size_of_a_block(style: str, size: float, default_config: Config) -> None:
+    columns = page(f"<p>{'tea ' * 30}</p><p style='{style}'>cup", default_config)
+    feature = find_feature("style.font-size")
+    assert feature is not None
+    assert feature.column(columns, "style.font-size").tolist() == [1, pytest.approx(size)]
+
+
+@pytest.mark.parametrize(("tag", "size"), [("h1", 2), ("h2", 1.5), ("h3", 1.17), ("h4", 1), ("h5", 0.83), ("h6", 0.67)])
+def test_font_size_of_a_heading(tag: str, size: float, default_config: Config) -> None:
+    columns = page(f"<p>{'tea ' * 30}</p><{tag}>cup", default_config)
+    feature = find_feature("style.font-size")
+    assert feature is not None
+    assert feature.column(columns, "style.font-size").tolist() == [1, pytest.approx(size)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "styles"),
+    [
+        ("hidden", ["display:none", "visibility:hidden", "visibility: collapse"]),
+        ("floated", ["float:left", "FLOAT: right"]),
+        ("fixed", ["position:fixed", "position: sticky"]),
+        ("absolute", ["position:absolute"]),
+    ],
+)
+def test_styles_around_a_block(kind: str, styles: list[str], default_config: Config) -> None:
+    feature = find_feature(f"style.{kind}")
+    assert feature is not None
+    for style in styles:
+        columns = page(
+            f"<div style='{style}'><p>tea<p style='{style}; top:0'>cup</div><p style='float:none'>pot", default_config
+        )
+        assert feature.column(columns, f"style.{kind}").tolist() == [1, 2, 0]
+
+
 WITHIN = {"p": ["a"], "h3": ["Tea"], "class-header": ["Tea"], "li": ["hot"], "nav": []}
 
 

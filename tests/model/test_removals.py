@@ -69,6 +69,67 @@ def test_what_is_dropped_at_a_limit(html, expected):
     assert dropped(html) == expected
 
 
+COPIES = (
+    "cloned slick-cloned tns-slide-cloned clone bx-clone splide__slide--clone swiper-slide-duplicate mobile-only "
+    "desktop-only hide-on-mobile hide-for-desktop hidden-xs hidden-sm show-for-small show-md visible-large d-none "
+    "d-sm-none d-xl-none md:hidden xl:hidden"
+).split()
+
+
+@pytest.mark.parametrize("name", [*COPIES, "clones", "hidden-side", "visible", "d-md-block", "x-clone", "no-clone"])
+def test_names_of_copies_for_other_screens(name):
+    found = dropped(f"<p>a b c d e</p><p class='{name}'>a b c d e</p>")
+    assert found == ["a b c d e"] * (name in COPIES)
+
+
+SHARES = [
+    *(
+        "/sharer.php?u=x",
+        "/sharer?u=x",
+        "/share?u=x",
+        "/share/x",
+        "/sharearticle?u=x",
+        "/intent/tweet",
+        "/pin/create/x",
+    ),
+    *("/x?share=1", "/x?a=1&share=2", "mailto:?subject=x", "whatsapp://send", "http://wa.me/1", "https://wa.me/1"),
+    *("https://api.whatsapp.com/send?x", "javascript:window.print()"),
+]
+
+
+@pytest.mark.parametrize("address", [*SHARES, "/shares/x", "mailto:a@tea.example", "/x?shared=1", "/intent"])
+def test_addresses_that_share_a_page(address):
+    assert dropped(f"<p>tea<p><a href='{address}'>Go</a>") == ["Go"] * (address in SHARES)
+
+
+@pytest.mark.parametrize("name", "share sharing share-bar social_share shared sharer share-price".split())
+def test_names_of_elements_around_links_that_share_a_page(name):
+    found = dropped(f"<p>tea<div class='{name}'><a href=/x>Go</a></div>")
+    assert found == ["Go"] * (name in {"share", "sharing", "share-bar", "social_share"})
+
+
+CONTROLS = (
+    "close|loading|share|filter|filters|sort by|add to cart|read more|post a comment|sponsored|advertisement|"
+    "advertisements|advertising|anzeige|werbung|publicité|publicidad|pubblicità|реклама|広告|广告|廣告|광고|▢|☐|□|×|✕|✖|"
+    "contents|table of contents|in this article|on this page|jump to|inhalt|inhaltsverzeichnis|sommaire|"
+    "table des matières|contenido|índice|indice|inhoud|spis treści|содержание|оглавление|目录|目錄|目次|목차"
+).split("|")
+
+
+@pytest.mark.parametrize("text", [*CONTROLS, "tea", "closed", "contents of tea"])
+def test_texts_of_controls_and_contents(text):
+    assert dropped(f"<p>Tea is hot<p>{text.title()}:") == [f"{text.title()}:"] * (text in CONTROLS)
+
+
+@pytest.mark.parametrize(
+    "name", "sr-only screen-reader-text screenreader visually-hidden visuallyHidden a-offscreen".split()
+)
+def test_names_of_texts_for_screen_readers(name):
+    config = load_config("default")
+    page = Columns(read_document(PRICE.replace("visuallyhidden", name), config), config)
+    assert [page.texts[number] for number in hidden_twins(np.ones(page.count, dtype=bool), page)] == ["/mo."]
+
+
 @pytest.mark.parametrize(
     ("html", "expected"),
     [

@@ -80,6 +80,12 @@ def test_note_of_punctuation_is_written_without_the_link_back():
     assert markdown(NOTE.replace("Or cold.", "<i>–</i>").replace("↩", "")) == "Tea[^1] is hot.\n\n[^1]: *–*\n"
 
 
+@pytest.mark.parametrize("top", ["<html id=top>", "<html><body id=top>"])
+def test_note_is_written_without_its_link_to_the_top(top):
+    page = f'{top}<p>Tea<sup><a href="#fn1">1</a></sup> is hot.<p id=fn1>Or cold. <a href="#top">up</a>'
+    assert markdown(page) == "Tea[^1] is hot.\n\n[^1]: Or cold.\n"
+
+
 def test_dropped_note_is_written_with_its_reference_unless_a_person_dropped_it():
     labels = ["paragraph", "other"]
     assert "[^1]" not in render("markdown", page_of(NOTE, labels=labels))
@@ -266,6 +272,8 @@ def test_image_among_dropped_text_is_left_out_unless_its_caption_is_kept():
     [
         ('<a rel="author" href="/ann">Ann</a>', "Ann"),
         ('<span class="byline"><a href="/ann">Ann</a></span>', "Ann"),
+        ('<span class="p-by-line"><a href="/ann">Ann</a></span>', "Ann"),
+        ('<span itemprop="author"><a href="/ann">Ann</a></span>', "Ann"),
         ('<span class="authority"><a href="/ann">Ann</a></span>', "[Ann](/ann)"),
         ('<a href="/wiki/File:Cup.jpg"><img src="/440px-Cup.jpg"></a>', "![](/440px-Cup.jpg)"),
         ('<a href="/a/cup"><img src="/440px-Cup.jpg"></a>', "[![](/440px-Cup.jpg)](/a/cup)"),
@@ -293,6 +301,57 @@ def test_links_to_authors_and_to_the_page_of_an_image_are_left_out(link, written
 )  # fmt: skip
 def test_box_is_a_quotation_with_its_type(box, written):
     assert markdown(f"{box}<p>Tea is wet.</p>") == f"{written}\n\nTea is wet.\n"
+
+
+TYPES_OF_BOXES = {
+    **dict.fromkeys("note info seealso abstract summary secondary primary".split(), "NOTE"),
+    **dict.fromkeys("tip hint success".split(), "TIP"),
+    **dict.fromkeys("important attention".split(), "IMPORTANT"),
+    "warning": "WARNING",
+    **dict.fromkeys("caution danger error bug".split(), "CAUTION"),
+}
+
+
+@pytest.mark.parametrize(("name", "type"), TYPES_OF_BOXES.items())
+def test_types_of_boxes(name, type):
+    assert markdown(BOX.format(name, f"{name.title()}:")) == f"> [!{type}]\n> Hot.\n"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        *("my-admonition tip", "my-template-box tip", "admonitionblock tip", "markdown-alert markdown-alert-tip"),
+        *("callout tip", "bs-callout bs-callout-tip", "kg-callout-card tip", "alert alert-tip", "alert--tip alert"),
+        *("notice notice-tip", "notecard tip", "hint", "custom-block tip", "confluence-information-macro tip", "tip"),
+    ],
+)
+def test_names_of_boxes(names):
+    assert markdown(f'<div class="{names}"><p>Hot.</div>') == "> [!TIP]\n> Hot.\n"
+    assert markdown(f'<div class="x{names}x"><p>Hot.</div>') == "Hot.\n"
+
+
+@pytest.mark.parametrize(
+    "tag", "div blockquote table h1 h2 h3 h4 h5 h6 html body p span a button ul ol tbody tr".split()
+)
+def test_elements_that_are_no_boxes(tag):
+    page = "<html><body><div><blockquote><a><span><button>Tea</button></span></a></blockquote></div>"
+    page += "<h1>Tea</h1><h2>Tea</h2><h3>Tea</h3><h4>Tea</h4><h5>Tea</h5><h6>Tea</h6><p>Tea</p><ul><li>Tea</ul>"
+    page += "<ol><li>Tea</ol><table><tbody><tr><td>a<td>b<tr><td>c<td>d</tbody></table>"
+    is_box = tag in {"div", "blockquote", "table"}
+    assert ("[!TIP]" in markdown(page.replace(f"<{tag}>", f"<{tag} class=tip>", 1))) == is_box
+
+
+@pytest.mark.parametrize("name", "default none plain plaintext text txt undefined unknown Text go".split())
+def test_names_that_are_no_languages(name):
+    language = "go" if name == "go" else ""
+    assert markdown(f"<pre class=language-{name}>tea</pre>") == f"```{language}\ntea\n```\n"
+
+
+@pytest.mark.parametrize(("levels", "language"), [(1, "go"), (2, "go"), (3, "")])
+@pytest.mark.parametrize("listing", ["<pre>{}</pre>", "<table><tbody><tr><td><pre><code>{}</code></pre></table>"])
+def test_language_of_an_element_around_a_listing(listing, levels, language):
+    around = "<div class=language-go>" + "<div>" * (levels - 1)
+    assert markdown(around + listing.format("tea")) == f"```{language}\ntea\n```\n"
 
 
 @pytest.mark.parametrize(

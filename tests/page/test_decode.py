@@ -99,3 +99,10 @@ def test_one_control_character_in_twenty_is_allowed() -> None:
 )
 def test_utf16_without_a_mark_is_recognised_by_its_nul_bytes(text: str, is_utf16: bool, order: str) -> None:
     assert (decode(text.encode(f"utf-16-{order}")).encoding == f"utf-16-{order}") is is_utf16
+
+
+@pytest.mark.parametrize(("last", "is_utf16"), [(4_095, True), (4_097, False)])
+def test_utf16_is_detected_in_the_first_4096_bytes(last, is_utf16):
+    page = bytearray(b"a\0" * 408 + b"xx" * 2_000)
+    page[last] = 0  # with it, a tenth of the bytes are NUL
+    assert (decode(bytes(page)).encoding == "utf-16-le") is is_utf16
