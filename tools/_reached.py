@@ -46,7 +46,7 @@ class Recorder:
         self._lines.read()
         self._here = Coverage(data_file=str(directory / "here"), data_suffix="now", config_file=str(settings))
         self._here.start()
-        self._seconds: dict[str, float] = defaultdict(float)
+        self._seconds: dict[str, float] = {}
         self._failed = set[str]()
         self._path: Path | None = None
         self._fixtures: dict[str, list[str]] = {}
@@ -64,7 +64,9 @@ class Recorder:
         definitions = getattr(item, "_fixtureinfo", None)
         shared = [each[-1] for each in definitions.name2fixturedefs.values()] if definitions else []
         self._fixtures[item.nodeid] = [context_of(each) for each in shared if each.scope != "function"]
+        before = cpu_seconds()
         result = yield
+        self._seconds[item.nodeid] = cpu_seconds() - before
         self._take_children(item.nodeid)
         return result
 
@@ -93,8 +95,7 @@ class Recorder:
             path.unlink()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note the time of a test, and whether it failed or was skipped."""
-        self._seconds[report.nodeid] += report.duration
+        """Note whether a test failed or was skipped."""
         if report.outcome != "passed":
             self._failed.add(report.nodeid)
 
@@ -109,6 +110,11 @@ class Recorder:
             if test not in self._failed:
                 tests[test] = {"seconds": self._seconds[test], "fixtures": self._fixtures[test]}
         path.write_text(json.dumps(tests))
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of child processes that have ended, which does not depend on others."""
+    return sum(os.times()[:4])
 
 
 def context_of(fixture: Any) -> str:

@@ -38,7 +38,7 @@ from types import CodeType, FunctionType
 import pytest
 from more_itertools import bucket, unique_everseen
 
-from tools._reached import Reached
+from tools._reached import Reached, cpu_seconds
 
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / "build" / "mutants"
@@ -64,6 +64,8 @@ MOST_FILES, MOST_OF_FILE, LONGEST_IMPORTING = 8, 20, 30
 """Limits for bugs that have an effect on import: files, tests per file, and additional seconds.
 
 Their tests need a new process, which is slow."""
+PATIENCE, LONGEST_IDLE = 10, 60
+"""Tests hang if they take longer than expected by some seconds of CPU time, or use no CPU time for some seconds."""
 MISSED = {"missed", "not reached"}
 
 
@@ -276,7 +278,7 @@ class Trial:
         try:
             path.write_text(source if self.control else bug.plant(source))
             slowest = max(map(self.reached.seconds.__getitem__, tests))
-            most = 2 * self.seconds + 10 * slowest + LONGEST_IMPORTING
+            most = self.seconds + 3 * slowest + PATIENCE
             code = in_child(lambda: self._run(bug, source, tests), most)
         finally:
             path.write_text(source)
@@ -284,13 +286,14 @@ class Trial:
 
     def _run(self, bug: Bug, source: str, tests: list[str]) -> int:
         if not bug.reached_at or not self._plant_here(bug, source):  # the module has to be imported again
+            resource.setrlimit(resource.RLIMIT_CPU, (resource.getrlimit(resource.RLIMIT_CPU)[1],) * 2)
             by_file = bucket(tests, key=lambda test: test.partition("::")[0])
             chosen = [test for file in islice(by_file, MOST_FILES) for test in islice(by_file[file], MOST_OF_FILE)]
             command = [sys.executable, "-m", "pytest", "-x", *PLAIN, *chosen]
             return subprocess.run(command, cwd=TREE, check=False).returncode
         items = [self._items[test] for test in tests]
         for item, following in zip(items, [*items[1:], None], strict=True):
-            if sum(os.times()[:4]) > self.seconds:  # CPU time of this process and of those that it has started
+            if cpu_seconds() > self.seconds:
                 break
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if item.session.testsfailed:
@@ -349,7 +352,8 @@ def codes(code: CodeType) -> Iterator[CodeType]:
 def in_child(run: Callable[[], int], seconds: float) -> int | None:
     """Run a function in a copy of this process, and return its exit code, or None if it takes too long.
 
-    `seconds` are of CPU time; on a busy machine, they may take ten times as long.
+    `seconds` are of CPU time; on a busy machine, they may take ten times as long. A copy that uses no CPU time for a
+    while takes too long, too: it waits for something that does not happen.
     """
     child = os.fork()
     if not child:
@@ -357,20 +361,35 @@ def in_child(run: Callable[[], int], seconds: float) -> int | None:
         log = os.open(WORK / "log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
         for stream, file in enumerate([os.open(os.devnull, os.O_RDONLY), log, log]):
             os.dup2(file, stream)
-        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds),) * 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + LONGEST_IMPORTING))
         try:
             os._exit(run())
         finally:
             os._exit(1)
-    stop, ended, status = time.monotonic() + 60 + 10 * seconds, 0, 0
-    while not ended and time.monotonic() < stop:
+    now = time.monotonic()
+    stop, check, idle_since, used, ended, status = now + 120 + 10 * seconds, now, now, 0.0, 0, 0
+    while not ended and now < min(stop, idle_since + LONGEST_IDLE):
         time.sleep(0.01)
         ended, status = os.waitpid(child, os.WNOHANG)
+        now = time.monotonic()
+        if now > check:
+            used_before, used, check = used, used_by(child), now + 1
+            idle_since = idle_since if used == used_before else now
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # also stops the workers that a test left behind
     if not ended:
         os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status) if ended else None
+
+
+def used_by(session: int) -> float:
+    """Return the CPU time of the processes of a session in ticks. Where that is unknown, time itself stands for it."""
+    ticks = list[int]()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # the process has ended
+            fields = path.read_text().rpartition(")")[2].split()
+            ticks += map(int, fields[11:15]) if int(fields[3]) == session else ()
+    return sum(ticks) if ticks else time.monotonic()
 
 
 def prepare(marks: str) -> list[Path]:
@@ -380,14 +399,16 @@ def prepare(marks: str) -> list[Path]:
     names = {name for name in listed.splitlines() if (ROOT / name).is_file()}
     names |= {str(path.relative_to(ROOT)) for path in ROOT.glob("victorpy/native/*.so")}
     changed = {name for name in names if not is_same(ROOT / name, TREE / name)}
+    noted = WORK / "recorded.json"
+    entries = json.loads(noted.read_text()) if noted.exists() else []
+    recorded = {(name, mark) for name, mark in entries if name not in changed}
+    WORK.mkdir(parents=True, exist_ok=True)
+    noted.write_text(json.dumps(sorted(recorded)))  # before the copies: after an interruption, no file looks unchanged
     for name in changed:
         (TREE / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, TREE / name)
     for path in [path for path in TREE.rglob("*.py") if str(path.relative_to(TREE)) not in names]:
         path.unlink()
-    noted = WORK / "recorded.json"
-    entries = json.loads(noted.read_text()) if noted.exists() else []
-    recorded = {(name, mark) for name, mark in entries if name not in changed}
     tests = {name for name in names if re.search(r"tests/.*test_\w+\.py$", name)} | {*TESTS} - {"tests"}
     missing = sorted(name for name in tests if (name, marks) not in recorded)
     records = sorted(WORK.glob("record-*"))

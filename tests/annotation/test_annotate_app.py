@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -331,6 +332,36 @@ def test_notices_about_saves_are_shown_and_kept(place):
     assert app.failures == ["one", "two", "three"]
 
 
+def test_changes_that_were_never_saved_are_reported(place, monkeypatch):
+    app = App(Keys(), CONFIG, None, read_only=False, retrain=False)
+    opened = opened_at(place)
+    monkeypatch.setattr(opened, "close", lambda: opened.notices.append("one") or "no room")
+    app.show_page(opened)
+    app.close()
+    assert app.failures == ["one", f"{place}: the last changes could not be saved: no room"]
+
+
+@pytest.mark.parametrize("retrain", [False, True])
+def test_closing_a_page_of_a_list_updates_the_list_and_may_train(directory, monkeypatch, retrain):
+    begun = []
+    app = App(Keys(), CONFIG, None, read_only=False, retrain=retrain)
+    monkeypatch.setattr(app._learning, "begin", lambda finished, asked: begun.append((finished, asked)))
+    app.show_list(Pages(directory, CONFIG, None), "name")
+    app.view.pages.work(9)
+    for key in ("enter", "o", "o", "q"):
+        app.key(key)
+    assert app.view.pages.entries[0].status.decided == 2
+    assert begun == ([([directory / "a.anno"], False)] if retrain else [])
+    used = []
+    monkeypatch.setattr(app.view.pages, "use", used.append)
+    guess = Guess()
+    monkeypatch.setattr(app._learning, "predictor", guess)
+    monkeypatch.setattr(app._learning, "see", lambda: True)
+    app.tick()
+    assert used == [guess]
+    app.close()
+
+
 def test_state_of_saving_is_on_the_top_line(place):
     app = App(Keys(), CONFIG, None, read_only=False, retrain=False)
     app.show_page(opened_at(place), Others(2, 2))
@@ -465,6 +496,22 @@ def test_results_are_kept_unless_nothing_may_be_written(tmp_path):
     assert Pages(tmp_path, CONFIG, None).work(0) is False
 
 
+def test_results_that_cannot_be_stored_are_not_stored_again(tmp_path, monkeypatch):
+    (tmp_path / "a.html").write_text(CUPS)
+    writes = []
+
+    def fail(*arguments):
+        writes.append(arguments)
+        raise PermissionError
+
+    monkeypatch.setattr("victorpy.annotation.pages.write_atomically", fail)
+    pages = Pages(tmp_path, CONFIG, None)
+    pages.work(1)
+    pages.save()
+    assert len(writes) == 1
+    assert pages.entries[0].status.blocks == 8
+
+
 # Learning.
 
 
@@ -544,6 +591,32 @@ def test_results_of_training(tmp_path, log, content, code, said):
     for _ in range(2):  # the folder may be gone
         learning.stop()
         assert not tmp_path.exists()
+
+
+@pytest.mark.parametrize(
+    ("start", "is_better", "loaded"),
+    [
+        (Guess(), True, (False,)),
+        (SimpleNamespace(allow_code=True), True, (True,)),
+        (SimpleNamespace(allow_code=True), False, ()),
+        (None, True, (False,)),
+        (None, False, (False,)),  # any model is better than none
+    ],
+)
+def test_model_that_is_better_is_used(tmp_path, monkeypatch, start, is_better, loaded):
+    calls, messages = [], []
+    monkeypatch.setattr(Guess, "allow_code", False, raising=False)
+    monkeypatch.setattr(Predictor, "load", lambda *arguments: calls.append(arguments) or "new")
+    learning = Learning(start, messages.append)
+    learned = Learned(1_234, 0.5, 0.75 if is_better else 0.5, is_better)
+    (tmp_path / "learned.json").write_text(json.dumps(asdict(learned)))
+    learning._folders.append(tmp_path)
+    learning._process = SimpleNamespace(poll=lambda: 0, returncode=0)
+    assert learning.see() is bool(loaded)
+    assert learning.predictor == ("new" if loaded else start)
+    assert calls == [(tmp_path / "model", "the model adapted to 1,234 pages", allow) for allow in loaded]
+    assert messages == [str(learned)]
+    assert learning.see() is False
 
 
 def test_description_of_what_was_learned():

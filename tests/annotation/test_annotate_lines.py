@@ -47,7 +47,8 @@ def test_short_blocks_that_are_surely_noise_share_a_line_and_content_does_not():
     ("change", "rows"),
     [
         ({}, 1),
-        ({"sure": 0.94}, 3),  # the model is not sure enough
+        ({"sure": 0.95}, 1),
+        ({"sure": 0.949}, 3),  # the model is not sure enough
         ({"labels": (P, P, P)}, 3),
         ({"html": "<p>One</p><p>Two</p><main><p>Three</p></main>"}, 2),  # a section begins on a line of its own
         ({"html": f"<p>One<p>Two<p>{'long ' * 9}"}, 2),

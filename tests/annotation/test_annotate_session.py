@@ -30,7 +30,8 @@ from support.annotation import (
 from support.commands import names_in
 
 from victorpy.annotation import journal as journals
-from victorpy.annotation.journal import Journal, read_journal, write_line
+from victorpy.annotation import store
+from victorpy.annotation.journal import Header, Journal, read_journal, write_line
 from victorpy.annotation.opening import journal_of, open_page, without_collector
 from victorpy.annotation.session import (
     CLEAR,
@@ -421,6 +422,44 @@ def test_wrong_line_of_a_journal_is_damage(place, wrong):
 def test_file_that_is_no_journal_is_renamed(place, content):
     journal_of(place).write_bytes(content)
     assert "renamed to tea.anno.journal.old-1" in labelled(place).messages[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda content: b"", "^it has no header$"),
+        (lambda content: content.strip(), "^it has no header$"),  # an incomplete line
+        (lambda content: content.replace(b'"victor-journal":', b'"victor-journal":9'), "its format is 91, but this"),
+        (lambda content: content.replace(b"0.9,", b""), "its labels and probabilities differ in number"),
+        (lambda content: content.replace(b'"hp"', b'"h"'), "its labels and probabilities differ in number"),
+    ],
+)
+def test_problem_of_a_header_is_described(change, problem):
+    content = write_line(Header(1, "", Prediction("hp", (0.9, 0.8), "guess"), "??"))
+    assert read_journal(content).header.predicted.model == "guess"
+    with pytest.raises(ValueError, match=problem):
+        read_journal(change(content))
+
+
+def test_lock_whose_file_is_removed_by_its_holder_is_taken_again(tmp_path, monkeypatch):
+    path, locked = tmp_path / "a.lock", []
+
+    def try_lock(file, kind, tries):
+        if not locked:
+            path.unlink()  # the holder releases the lock after this program has opened the file
+        locked.append(file)
+        return True
+
+    monkeypatch.setattr(store, "_try_lock", try_lock)
+    closed = []
+    close = os.close
+    monkeypatch.setattr(store.os, "close", lambda file: closed.append(file) or close(file))
+    lock = store.Lock(path)
+    assert f"process {os.getpid()}" in path.read_text()
+    assert closed == locked[:1]
+    lock.release()
+    assert len(locked) == len(closed) == 2
+    assert not path.exists()
 
 
 def test_edits_by_hand_win_and_can_be_undone(place):

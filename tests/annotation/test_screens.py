@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.annotation import CONFIG, CUPS, app_of, labelled, screen_of, session_of
+from support.commands import wait_until
 
 from victorpy.annotation.pages import Pages
 from victorpy.annotation.store import OpenPage
@@ -125,6 +126,24 @@ def test_facts_explain_why_an_improbable_label_was_chosen(
     lines = [text_of(row) for row in pane.draw(80, 20)]
     assert f"model: other ({probability:.3f})" in lines
     assert ("why: labels are chosen for the whole page, not at 50 %" in lines) == is_explained
+
+
+@pytest.mark.parametrize(
+    ("html", "facts"),
+    [
+        ("<html lang=en><body class=a><p>Tea</p></body>pot", ["path: /html[1]", "lang: en"]),  # after the body
+        ("<html lang=en><body class=a><p>Tea</p>pot", ["path: /html[1]/body[1]", "class: a"]),
+        ("<html lang=en><p class=a>Tea</p><p>pot", ["path: /html[1]/body[1]/p[2]"]),
+    ],
+)
+def test_facts_show_the_attributes_of_the_element(html: str, facts: list[str]) -> None:
+    session = session_of(html)
+    session.cursor = 1
+    pane = FactsPane(session, None)
+    pane.draw(80, 20)
+    wait_until(lambda: pane.is_ready)
+    lines = [text_of(row) for row in pane.draw(80, 20)]
+    assert lines[lines.index(facts[0]) :] == facts
 
 
 def test_long_name_is_cut_at_its_beginning(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from victorpy.base.files import (
     read_regular,
     remove_leftovers,
     set_aside,
+    temporary_of,
     write_atomically,
 )
 from victorpy.errors import ModelError
@@ -118,6 +119,15 @@ def test_other_programs_may_write_the_same_file(tmp_path: Path) -> None:
     assert temporary.read_bytes() == b"of another program"
     write_atomically(tmp_path / "tea", b"hot", alone=True)
     assert not temporary.exists()
+
+
+@pytest.mark.parametrize(("length", "is_whole"), [(220, True), (221, False), (255, False)])
+def test_temporary_names_of_long_names_have_at_most_255_bytes(length: int, is_whole: bool) -> None:
+    name = "x" * length
+    temporary = temporary_of(Path("a") / name)
+    assert temporary.parent == Path("a")
+    assert temporary.name.startswith(f".{name}." if is_whole else f".{hashlib.sha256(name.encode()).hexdigest()}.")
+    assert len(temporary.name) <= 255
 
 
 def test_copies_need_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,7 @@
 """Hashes are stored in models and indexes, so they never change."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,10 @@ def test_counts_of_a_new_site() -> None:
     assert counts.spread(1, as_hashes(4, 5, 6, 7, 8)).tolist() == [1, 1, 1, 1, 1]
     assert counts.spread(2, as_hashes(4, 5, 6, 7, 8)).tolist() == [1, 2, 1, 2, 1]
     assert (len(counts), counts.with_page(1), counts.with_page(2)) == (1, 1, 2)
+
+
+def test_two_million_hashes_of_a_site_are_counted() -> None:
+    assert signature(PageCounts).parameters["most"].default == 2_000_000
 
 
 def test_hashes_of_equally_few_pages_are_forgotten_together() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from victorpy.base import language as language_module
 from victorpy.base.language import known_languages, language_of, primary
 
 CHINESE = "构建知识，简单介绍一下。可以帮助团队更快地构建，自动化和交付更好的软件。"
@@ -85,6 +86,20 @@ def test_unsure_detection_does_not_replace_the_declared_language():
     assert language_of(text) in known_languages()
     assert language_of(f"{UNSURE * 20}{GERMAN * 8}", "fi") == "de"  # the first 400 characters are not enough
     assert language_of(f"{UNSURE * 60}{GERMAN * 8}", "fi") == "fi"
+
+
+@pytest.mark.parametrize(("probability", "read"), [(0.95, [400]), (0.949, [400, 1000])])
+def test_detection_from_95_percent_on_is_sure(monkeypatch, probability, read):
+    lengths = []
+
+    class Identifier:
+        def classify(self, text):
+            lengths.append(len(text))
+            return "de", probability
+
+    monkeypatch.setattr(language_module, "_identifier", Identifier)
+    assert language_of(GERMAN * 20, "fi") == ("de" if probability == 0.95 else "fi")
+    assert lengths == read
 
 
 def test_the_first_400_characters_decide_if_they_are_clear():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.lib import format as npy
 
 from victorpy import config
 from victorpy.base import child, digests, textformat
@@ -196,6 +197,14 @@ def test_plain_arrays_that_fill_their_file_are_read(array: np.ndarray) -> None:
 def test_other_arrays_are_refused(array: np.ndarray) -> None:
     file = io.BytesIO()
     np.save(file, array)
+    file.seek(0)
+    with pytest.raises(ValueError, match="not arrays of numbers"):
+        read_array(file, "numbers")
+
+
+def test_arrays_of_items_without_bytes_are_refused() -> None:
+    file = io.BytesIO()
+    npy.write_array_header_1_0(file, {"descr": "<U0", "fortran_order": False, "shape": (10**12,)})
     file.seek(0)
     with pytest.raises(ValueError, match="not arrays of numbers"):
         read_array(file, "numbers")

@@ -375,11 +375,14 @@ def test_expansion_of_braces(text, expected):
     assert [*dict.fromkeys(expand(text))] == expected
 
 
-@pytest.mark.parametrize(("length", "fits"), [(49_997, True), (49_998, False)])
-def test_expansions_have_up_to_100_000_characters(length, fits):
-    text = "x" * length + "{a,b}"
+@pytest.mark.parametrize(
+    ("length", "braces", "fits"),
+    [(49_997, "{a,b}", True), (49_998, "{a,b}", False), (49_997, "{a,bc}", True), (49_997, "{a,bcd}", False)],
+)
+def test_expansions_have_up_to_100_000_characters(length, braces, fits):
+    text = "x" * length + braces
     if fits:
-        assert [len(value) for value in expand(text)] == [length + 1] * 2
+        assert [len(value) for value in expand(text)] == [length + 1, length + len(braces) - 4]
     else:
         with pytest.raises(ValueError, match="braces expand to more than 10,000 values or to long ones"):
             expand(text)

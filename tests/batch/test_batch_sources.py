@@ -22,7 +22,7 @@ from victorpy.batch import record as batch_record
 from victorpy.batch.http import _unzip, codings_of, is_html, split_message, undo_codings
 from victorpy.batch.inputs import Wanted, find_files, group_files, read_failed, read_files, survey
 from victorpy.batch.record import Kind, Origin, ProblemError, Record, broken_record, place_of
-from victorpy.batch.sources import ReadOptions, rows, source_of
+from victorpy.batch.sources import ReadOptions, expanding, rows, source_of
 from victorpy.batch.sources.expanding import ExpandedGzip, find_bytes
 from victorpy.batch.sources.rows import next_cut
 from victorpy.errors import ConfigError, DataError
@@ -368,13 +368,14 @@ def test_codings_are_undone_even_if_the_header_is_wrong(codings, encode):
     assert undo_codings(encode(PAGES[0]), codings, 1_000_000) == PAGES[0]
 
 
+@pytest.mark.parametrize("limit", [1_000_000, 1 << 17])  # bodies are read in pieces of 65,536 bytes
 @pytest.mark.parametrize("encode", [gzip.compress, zlib.compress, raw_deflate, zstd, brotli])
-def test_limit_applies_to_every_coding(encode):
+def test_limit_applies_to_every_coding(encode, limit):
     coding = {gzip.compress: "gzip", zstd: "zstd", brotli: "br"}.get(encode, "deflate")
-    assert len(undo_codings(encode(b"a" * 1_000_000), (coding,), 1_000_000)) == 1_000_000
-    for size in (1_000_001, 10_000_000):
+    assert len(undo_codings(encode(b"a" * limit), (coding,), limit)) == limit
+    for size in (limit + 1, 10 * limit):
         with pytest.raises(ProblemError, match="expand to more than the limit"):
-            undo_codings(encode(b"a" * size), (coding,), 1_000_000)
+            undo_codings(encode(b"a" * size), (coding,), limit)
 
 
 def test_expanded_gzip_is_read_from_any_offset():
@@ -391,6 +392,23 @@ def test_expanded_gzip_is_read_from_any_offset():
     assert find_bytes(file, b"tea ", 0) == 0
     assert find_bytes(file, b"pot", 160_000) == 160_000
     assert find_bytes(file, b"pot", 160_001) is None
+
+
+def test_search_after_damage_may_read_twenty_times_as_much_as_the_file():
+    for reached in (0, 10):
+        most = expanding._MOST_REPEATED * reached + expanding._FREE
+        assert [expanding.is_too_much(work, reached) for work in (most, most + 1)] == [False, True]
+
+
+def test_gzip_members_that_are_forgotten_are_skipped(monkeypatch):
+    monkeypatch.setattr(expanding, "_REMEMBERED_MEMBERS", 2)
+    file = ExpandedGzip(io.BytesIO(b"".join(gzip.compress(part) for part in (b"tea", b"cup", b"pot"))), 0)
+    assert b"".join(iter(file.read, b"")) == b"teacuppot"
+    assert [(file.seek(offset), file.read(), file.tell()) for offset in (7, 4, 0)] == [
+        (7, b"ot", 9),
+        (4, b"up", 6),
+        (3, b"cup", 6),
+    ]
 
 
 def test_very_many_gzip_members_take_linear_time():

@@ -97,6 +97,21 @@ def test_changed_table_is_noticed(tmp_path):
     assert [row["url"] for row in rows(tmp_path / "out")] == [url(number) for number in (20, 25, 26, 22)]
 
 
+def test_rows_of_unchanged_tables_are_used_once(tmp_path):
+    """A stretch ends between two row groups, in the first run and in the update."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.table({"html": [f"<p>Tea {number}" for number in range(40)]})
+    parquet.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    write_table(tmp_path / "b.parquet", 22)
+    names = ["b.parquet", "a.parquet"]
+    run(tmp_path, "jsonl", names=names)
+    write_table(tmp_path / "b.parquet", 25, 26)
+    assert run(tmp_path, "jsonl", names=names)[0] == 2
+    run(tmp_path, "jsonl", "fresh", names=names)
+    assert tree(tmp_path / "out") == tree(tmp_path / "fresh")
+    assert [row["position"] for row in rows(tmp_path / "out")] == [0, 1, *range(40)]
+
+
 def test_inputs_in_another_order_or_named_twice_are_not_lost(copied):
     """Rows are used again only in the order of the inputs."""
     (copied / "list").write_text("one.warc.gz\ntwo.jsonl\nin\n")

@@ -16,6 +16,7 @@ from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.outcome import PageCleaner
 from victorpy.batch.plan import Dedup, Filters, Plan
+from victorpy.batch.store import Store
 from victorpy.errors import DataError, OutputError
 from victorpy.methods import Method
 
@@ -110,6 +111,33 @@ def test_interrupted_runs_are_resumed(place, kind):
         assert output("again") == expected
         shutil.rmtree("again")
     check("runs", kind, found)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "reading"), [(("p",), "2 pages"), (("p", "b.jsonl"), "4,786 bytes"), (("p/c.html",), "1 page")]
+)
+def test_runs_report_pages_or_the_bytes_of_larger_files(place, inputs, reading):
+    assert run(inputs=inputs).startswith(f"clean: reading {reading}\n")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "dedup", "sites"])
+def test_runs_that_end_with_a_part_are_resumed_after_it(place, kind):
+    options = {"to": kind, **KINDS[kind]}
+    run(**options)
+    with pytest.MonkeyPatch.context() as patch:
+        commit, parts = Store.commit, []
+
+        def commit_two(self, *arguments):
+            if len(parts) == 2:
+                raise KeyboardInterrupt
+            commit(self, *arguments)
+            parts.append(1)
+
+        patch.setattr(Store, "commit", commit_two)
+        with pytest.raises(KeyboardInterrupt):
+            run(out="again", **options)
+    run(out="again", **options)
+    assert output("again") == output()
 
 
 def test_message_of_an_interrupted_run(place, monkeypatch):

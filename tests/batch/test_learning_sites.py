@@ -12,7 +12,7 @@ from support.sitepages import site_page
 from victorpy.batch.inputs import Group
 from victorpy.batch.local import by_site
 from victorpy.batch.local.by_site import Sites, check, learn
-from victorpy.batch.local.logs import Spill, pack, spilled_page
+from victorpy.batch.local.logs import Spill, Stretch, pack, spilled_page
 from victorpy.batch.local.pool import Here
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.stretches import start_worker
@@ -46,6 +46,15 @@ def pages(tmp_path):
     with Spill(tmp_path / "a.spill") as spill:
         records = [Record(f"p{n}", Path("p"), payload=site_page(n).encode(), origin=Origin("s", n)) for n in range(5)]
         return [spill.add(pack(record))._replace(number=n) for n, record in enumerate(records)]
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """Pages of three sites, one after the other."""
+    names = [f"{name}.example" for name in ("tea", "cup", "pot", "tea", "cup", "tea")]
+    records = ({"url": f"http://{name}/{n}", "html": site_page(n)} for n, name in enumerate(names))
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    return names
 
 
 def sites(tmp_path, bad=(), sample=500, method=("sst", ("t=0.4",))):
@@ -117,20 +126,36 @@ def test_models_of_earlier_sites_are_deleted(tmp_path):
     assert found._last is None
 
 
-@pytest.mark.parametrize("retried", [None, [0, 4], [0, "rest"]])
-def test_sites_are_cleaned_in_a_fixed_order(tmp_path, retried):
-    names = [f"{name}.example" for name in ("tea", "cup", "pot", "tea", "cup", "tea")]
-    records = ({"url": f"http://{name}/{n}", "html": site_page(n)} for n, name in enumerate(names))
+@pytest.mark.parametrize(("most", "learned"), [(5, ["cup.example", "tea.example"]), (4, ["tea.example"])])
+def test_sites_are_learned_while_pages_are_read_if_there_are_enough(tmp_path, monkeypatch, most, learned):
+    """The pages of tea make room for the page of pot and four others."""
+    monkeypatch.setattr(by_site, "_MOST_EARLY", most)
+    names = ["tea"] * 4 + ["pot"] + ["cup"] * 4
+    records = ({"url": f"http://{name}.example/{n}", "html": site_page(n)} for n, name in enumerate(names))
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    plan = Plan((str(tmp_path / "x.jsonl"),), tmp_path / "out", "jsonl", by_site=True, method=Method("sst"), sample=1)
+    start_worker(plan, None, is_guarded=False)
+    with Here(lambda: 0) as here:
+        found = Sites(plan, tmp_path / "spill", Progress(io.StringIO(), quiet=True), here)
+        found.spill()
+        tasks = dict(found._models)
+        models = {site: found.wait_for_model(site, task) for site, task in tasks.items()}
+    assert sorted(tasks) == learned
+    assert all(len(task.arguments[1]) == 1 for task in tasks.values())  # the sample
+    assert all(Path(model).is_file() for model in models.values())
+
+
+@pytest.mark.parametrize("retried", [None, [0, 4], [0, "rest"]])
+def test_sites_are_cleaned_in_a_fixed_order(tmp_path, lines, retried):
     retry = None
     if retried:
         retry = tmp_path / "failed.jsonl"
         source = str(tmp_path / "x.jsonl")
-        lines = [
+        failed = [
             {"source": source, "position": 5 if n == "rest" else n, "rest": n == "rest", "place": "p",
-             "url": None if n == "rest" else f"http://{names[n]}/{n}"} for n in retried
+             "url": None if n == "rest" else f"http://{lines[n]}/{n}"} for n in retried
         ]  # fmt: skip
-        retry.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        retry.write_text("".join(json.dumps(line) + "\n" for line in failed))
     plan = Plan(
         (str(tmp_path / "x.jsonl"),), tmp_path / "out", "jsonl", by_site=True, method=Method("sst"), retry=retry
     )
@@ -153,3 +178,33 @@ def test_sites_are_cleaned_in_a_fixed_order(tmp_path, retried):
     ]
     assert spilled_page(tmp_path / "x", 5).offset == 5
     assert len(list((tmp_path / "spill").glob("*.list"))) == by_site.BUCKETS
+
+
+@pytest.mark.parametrize(
+    ("total", "in_bytes", "line"), [(6, False, "6 of 6 pages (100 %)"), (6_000_000, True, "0 of 6 MB (0 %)")]
+)
+def test_progress_of_sorting_counts_pages_or_bytes(tmp_path, total, in_bytes, line):
+    (tmp_path / "in").mkdir()
+    for number in range(6):
+        (tmp_path / "in" / f"{number}.html").write_text(site_page(number))
+    plan = Plan((str(tmp_path / "in"),), tmp_path / "out", "jsonl", by_site=True, method=Method("sst"))
+    start_worker(plan, None, is_guarded=False)
+    stream = io.StringIO()
+    with Here(lambda: 0) as here:
+        Sites(plan, tmp_path / "spill", Progress(stream, total, in_bytes, interval=0.0), here).spill()
+    lines = [each for each in stream.getvalue().splitlines() if each.startswith("sorting pages by site: ")]
+    assert lines[-1].startswith(f"sorting pages by site: {line}, ")
+
+
+@pytest.mark.parametrize(("done", "learned"), [(0, 3), (1, 2), (2, 1), (3, 1), (4, 0)])
+def test_resumed_run_learns_no_models_of_sites_that_are_done(tmp_path, lines, done, learned):
+    plan = Plan((str(tmp_path / "x.jsonl"),), tmp_path / "out", "jsonl", by_site=True, method=Method("sst"))
+    start_worker(plan, None, is_guarded=False)
+    with Here(lambda: 0) as here:
+        groups = list(Sites(plan, tmp_path / "spill", Progress(io.StringIO(), quiet=True), here).groups(2, None))
+        assert len(groups) == 4  # the last site has two groups
+        again = Sites(plan, tmp_path / "spill", Progress(io.StringIO(), quiet=True), here)
+        models = [group.model for group in again.groups(2, Stretch(done))]
+    assert len({*models} - {None}) == learned
+    assert models == [group.model if model else None for group, model in zip(groups, models, strict=True)]
+    assert None not in models[done:]

@@ -401,6 +401,7 @@ def lines(tmp_path):
         ({"end": 0}, 0, []),
         ({"start": 5, "end": 9}, 0, [5]),
         ({"start": 3, "offset": 51}, 0, [3, 4, 5]),
+        ({"start": 3, "offset": 51}, 5, [5]),
     ],
 )
 def test_records_of_a_part_of_a_file(lines, file, start, positions):

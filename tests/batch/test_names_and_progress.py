@@ -4,7 +4,9 @@ import io
 import json
 import os
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.batchpages import page, url
@@ -14,7 +16,7 @@ from victorpy.batch.local import progress as progress_module
 from victorpy.batch.local.progress import Progress, summary_table
 from victorpy.batch.names import LONGEST_PART, Names, fold, safe_place
 from victorpy.batch.outcome import Counts, Outcome, PageCleaner, failure
-from victorpy.batch.plan import Plan
+from victorpy.batch.plan import Filters, Plan
 from victorpy.batch.record import Kind, Problem, Record, Status
 from victorpy.cleaner import BUILT_BY_SCRIPTS
 from victorpy.methods import Method
@@ -393,6 +395,27 @@ def test_charset_of_the_plan_overrides_that_of_the_record(given, declared, writt
     )
     outcome = PageCleaner(Plan(method=Method("everything"), content_type=content_type)).clean(record)
     assert outcome.text.strip() == text
+
+
+@pytest.mark.parametrize(
+    ("filters", "confidence", "kind", "reason"),
+    [
+        (Filters(min_confidence=0.5), 0.5, None, ""),
+        (Filters(min_confidence=0.5), 0.4999, Kind.UNSURE, "the confidence 0.500 is below 0.5"),
+        (Filters(min_confidence=0.5), None, None, ""),
+        (Filters(min_words=3), None, None, ""),
+        (Filters(min_words=4), None, Kind.TOO_SHORT, "3 words are fewer than 4"),
+        (Filters(languages=("de", "en")), None, None, ""),
+        (Filters(languages=("de",)), None, Kind.LANGUAGE, "the language is en, not de"),
+    ],
+)
+def test_pages_at_the_limit_of_a_filter_are_kept(filters, confidence, kind, reason):
+    pages = PageCleaner(Plan(method=Method("everything"), filters=filters))
+    cleaned = pages.cleaner.document("<html lang=en><p>Tea and milk")
+    pages.cleaner = SimpleNamespace(document=lambda *args, **kwargs: replace(cleaned, confidence=confidence))
+    outcome = pages.clean(Record("a", Path("a"), payload=b"<p>Tea"))
+    assert (outcome.kind, outcome.reason) == (kind, reason)
+    assert outcome.status is (Status.KEPT if kind is None else Status.SKIPPED)
 
 
 def test_record_that_was_never_read_has_no_size_and_digest():

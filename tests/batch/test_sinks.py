@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -247,6 +248,24 @@ def test_group_of_files_has_at_most_the_size(tmp_path, monkeypatch, size, groups
     found = list(group_files(find_files([str(tmp_path)]), 16))
     assert [len(group.files) for group in found] == groups
     assert [group.number for group in found] == list(range(len(groups)))
+
+
+@pytest.mark.parametrize(("later", "is_ours"), [(-1, True), (0, True), (1, False)])
+def test_texts_that_are_not_newer_than_their_part_are_ours(tmp_path, later, is_ours):
+    for name, time in (("part", 10), ("a.txt", 10 + later)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, ns=(time, time))
+    sink = sinks.make_sink(Plan(output=tmp_path, to="folder"))
+    assert sink.is_ours("a.txt", tmp_path / "part") is is_ours
+    assert not sink.is_ours("b.txt", tmp_path / "part")
+
+
+def test_missing_files_have_no_size_in_a_group(tmp_path, monkeypatch):
+    monkeypatch.setattr(inputs, "GROUP_BYTES", 7)
+    (tmp_path / "a.html").write_text("<p>tea!")
+    missing = [str(tmp_path / f"{number}.html") for number in range(3)]
+    (group,) = group_files(find_files([*missing, str(tmp_path / "a.html"), *missing]), 16)
+    assert len(group.files) == 7
 
 
 def test_stamps_find_files_by_name(tmp_path):

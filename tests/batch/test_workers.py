@@ -1,10 +1,13 @@
 """Both ends of a worker's connection, without processes: the loop of a worker, and how the main process answers it."""
 
+import faulthandler
+import multiprocessing
 import os
 import signal
 import sys
 import time
 from multiprocessing import Pipe
+from types import SimpleNamespace
 
 import pytest
 
@@ -97,7 +100,72 @@ def test_a_worker_that_starts_when_the_main_process_is_killed_ends_silently(monk
     assert capsys.readouterr().err == "ValueError: tea\n"
 
 
+def test_deadlines_without_timers_count_elapsed_time(monkeypatch):
+    calls = []
+    monkeypatch.delattr(signal, "setitimer", raising=False)
+    monkeypatch.setattr(faulthandler, "cancel_dump_traceback_later", lambda: calls.append("cancel"))
+    monkeypatch.setattr(
+        faulthandler, "dump_traceback_later", lambda seconds, exit, file: calls.append((seconds, exit, file.name))
+    )
+    pool.set_deadline(0)
+    assert calls == ["cancel"]
+    pool.set_deadline(3)
+    assert calls == ["cancel", "cancel", (3, True, os.devnull)]
+
+
+def test_worker_gets_a_signal_when_the_main_process_ends(monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    if not hasattr(os, "O_ASYNC"):
+        pytest.skip("the system cannot do this")
+    read, write = os.pipe()
+    calls = []
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: SimpleNamespace(sentinel=read))
+    monkeypatch.setattr(signal, "signal", lambda *change: calls.append(change))
+    pool.end_with_main_process()
+    flags = fcntl.fcntl(read, fcntl.F_GETFL)
+    assert calls == [(signal.SIGIO, signal.SIG_DFL)]
+    assert flags & os.O_ASYNC
+    assert fcntl.fcntl(read, fcntl.F_GETOWN) == os.getpid()
+    fcntl.fcntl(read, fcntl.F_SETFL, flags & ~os.O_ASYNC)
+    for end in (read, write):
+        os.close(end)
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: None)
+    pool.end_with_main_process()  # a process that nobody has started
+
+
 # The main process.
+
+
+@pytest.mark.parametrize("failures", [0, 1, pool.MOST_RESTARTS, pool.MOST_RESTARTS + 1])
+def test_worker_is_started_again_if_its_server_was_killed(monkeypatch, failures):
+    started, pauses, ends = [], [], []
+
+    class Context:
+        def Pipe(self):  # noqa: N802
+            ends.extend([SimpleNamespace(), SimpleNamespace(closed=[])])
+            ends[-1].close = lambda end=ends[-1]: end.closed.append(1)
+            return ends[-2:]
+
+        def Process(self, target, args):  # noqa: N802
+            return SimpleNamespace(start=lambda: start(args))
+
+    def start(args):
+        started.append(args)
+        if len(started) <= failures:
+            raise EOFError
+
+    monkeypatch.setattr(pool, "start_server", Context)
+    monkeypatch.setattr(pool.time, "sleep", pauses.append)
+    found = Workers(int, Limits(jobs=1, memory=7))
+    if failures > pool.MOST_RESTARTS:
+        with pytest.raises(VictorError, match="workers crash repeatedly, whatever their task; check that there is"):
+            found._new_worker()
+    else:
+        assert found._new_worker().connection is ends[-2]
+        assert len(started) == failures + 1
+    assert pauses == pytest.approx([0.1 * number for number in range(min(failures, pool.MOST_RESTARTS))])
+    assert started == [(end, int, 7) for end in ends[1::2]]
+    assert all(end.closed == [1] for end in ends[1::2])
 
 
 class Process:

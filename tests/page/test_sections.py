@@ -171,10 +171,13 @@ def test_a_table_of_very_many_cells_is_written_as_several(monkeypatch):
     assert "<table>" not in cleaner.clean(page, format="html")
 
 
-def test_paths_are_left_out_after_very_many_characters(monkeypatch):
+@pytest.mark.parametrize(("more", "last"), [(0, 1), (1, 2)])
+def test_paths_are_left_out_after_very_many_characters(monkeypatch, more, last):
     document = read_document("<p>a<p>b<p>c", CONFIG)
-    monkeypatch.setattr(documents, "MOST_PATHS", len("/html[1]" + "/html[1]/body[1]" + "/html[1]/body[1]/p[1]"))
-    assert document.paths() == ["/html[1]/body[1]/p[1]", "", ""]
+    most = len("/html[1]" + "/html[1]/body[1]" + "/html[1]/body[1]/p[1]") + more
+    monkeypatch.setattr(documents, "MOST_PATHS", most)
+    paths = [f"/html[1]/body[1]/p[{number}]" if number <= last else "" for number in (1, 2, 3)]
+    assert document.paths() == paths
 
 
 def test_paths_of_blocks_are_left_out_after_very_many_characters(monkeypatch):

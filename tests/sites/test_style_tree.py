@@ -756,6 +756,17 @@ def test_show_puts_deleted_words_of_kept_leaves_in_brackets():
     assert "[" not in as_text(without.tree_, without.judgement_, full=False)
 
 
+@pytest.mark.parametrize(("t", "shown"), [(0.75, "tea pot cup milk"), (0.749, "[tea] pot cup milk")])
+def test_leaf_at_the_threshold_is_noise_and_has_no_brackets(t, shown):
+    only = leaf("tea pot", "tea cup", "tea milk")
+    tree = tree_of()
+    tree.root = inner((3, [only]))
+    judgement = Judgement(0.9, t).judge(tree)
+    assert judgement.of(only).leaf == 0.75
+    for full in (False, True):
+        assert as_text(tree, judgement, full).splitlines()[-1].endswith(f"  {shown}")
+
+
 def test_repeated_links_of_a_path_without_separators_are_deleted():
     path = "<div><a href=/>Home</a> <a href=/g>Product Guides</a> <a href=/x><b>{0}</b></a> {1}</div><hr>"
     pages = [path.format(*guide.split(" > ")) for guide in GUIDES]

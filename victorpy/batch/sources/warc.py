@@ -91,7 +91,7 @@ def _entries(
         work += max((stream.work if isinstance(stream, ExpandedGzip) else stream.tell()) - begun - _BUFFERED, 0)
         if doubtful and damage:
             damage = f"the record should have {length:,} bytes, and another record begins in it"
-            following = (find_bytes(stream, _NEXT, at) or at) + 1
+            following = find_bytes(stream, _NEXT, at) or following
         elif doubtful:
             yield doubtful
         elif damage and is_complete:
