@@ -4,9 +4,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,6 +38,7 @@ from victorpy.annotation.opening import open_page
 from victorpy.annotation.pages import INDEX, Entry, Pages, PageStatus, annotation_of, find_entries, name_annotations
 from victorpy.annotation.session import Choice, Prediction, Scope, Session, same_place
 from victorpy.annotation.store import READ_ONLY, is_locked, lock_of
+from victorpy.annotation.tui import screen
 from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import GROUPS, Keys
@@ -332,6 +335,14 @@ def test_notices_about_saves_are_shown_and_kept(place):
     assert app.failures == ["one", "two", "three"]
 
 
+def test_screen_is_drawn_again_when_paths_are_ready(app, monkeypatch):
+    app.key("shift tab")
+    screen_of(app, 140)
+    wait_until(lambda: app.tick()[2])
+    monkeypatch.setattr(FactsPane, "is_ready", False)
+    assert app.tick()[2] is False
+
+
 def test_changes_that_were_never_saved_are_reported(place, monkeypatch):
     app = App(Keys(), CONFIG, None, read_only=False, retrain=False)
     opened = opened_at(place)
@@ -460,6 +471,20 @@ def test_annotations_of_pages_with_the_same_name(tmp_path):
     assert annotation_of(tmp_path / "a.xhtml").name == "a.xhtml.anno"
     with pytest.raises(DataError, match=r"no pages \(\*\.html, \*\.anno\) in this directory"):
         find_entries(tmp_path / "nothing")
+
+
+def test_list_has_pages_and_annotations_without_a_page(tmp_path):
+    for name in ("b.anno", "c.html", "c.anno", "d.html", "deep/a.anno", "e.txt", "f.anno.lock"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "g.html").mkdir()
+    found = [(entry.name, entry.page and entry.page.name, entry.anno.name) for entry in find_entries(tmp_path)]
+    assert found == [
+        ("b.anno", None, "b.anno"),
+        ("c.html", "c.html", "c.anno"),
+        ("d.html", "d.html", "d.anno"),
+        ("deep/a.anno", None, "a.anno"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -997,6 +1022,95 @@ def test_colours_of_terminals(monkeypatch, variables, colours):
         if name in variables:
             monkeypatch.setenv(name, variables[name])
     assert _Screen().colors == colours
+
+
+class Loop:
+    """A loop of the terminal that only does what a test wants."""
+
+    def __init__(self, surface, palette, screen, handle_mouse):
+        self.surface, self.palette, self.handle_mouse = surface, palette, handle_mouse
+        self.screen = SimpleNamespace(clear=lambda: "cleared")
+        self.alarms = []
+        Loop.latest = self
+
+    def set_alarm_in(self, seconds, function):
+        self.alarms.append((seconds, function))
+
+    def watch_pipe(self, function):
+        self.wake, (self.read, write) = function, os.pipe()
+        return write
+
+    def tick(self):
+        ((_, function),) = self.alarms
+        self.alarms.clear()
+        function(self, None)
+
+    def run(self):
+        with suppress(urwid.ExitMainLoop):
+            self.script(self)
+
+
+@pytest.fixture
+def shown(monkeypatch, app):
+    """A function that shows the application while a loop runs a script. It returns the result and the calls."""
+    calls, encodings = [], []
+    monkeypatch.setattr(urwid, "MainLoop", Loop)
+    monkeypatch.setattr(urwid, "set_encoding", encodings.append)
+    monkeypatch.setattr(app, "close", lambda: calls.append("closed"))
+    monkeypatch.setattr(_Surface, "_invalidate", lambda surface: calls.append("drawn"))
+
+    def show(script):
+        handlers = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
+        monkeypatch.setattr(Loop, "script", staticmethod(script), raising=False)
+        try:
+            return screen.run(app), calls
+        finally:
+            assert encodings == ["utf-8"]
+            assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == handlers
+            assert app.redraw() == "cleared"
+            assert Loop.latest.handle_mouse
+            assert calls[-1] == "closed"
+
+    return show
+
+
+def test_screen_is_drawn_when_something_has_changed_until_the_last_view_is_closed(app, shown):
+    def script(loop):
+        app.tick = lambda: ("a", "", False)
+        loop.tick()
+        loop.tick()
+        app.tick = lambda: ("b", "", False)
+        loop.tick()
+        app.tick = lambda: 1 / 0
+        with pytest.raises(ZeroDivisionError):
+            loop.tick()
+        assert [seconds for seconds, _ in loop.alarms] == [0.1]
+        app.views.clear()
+        app.tick = lambda: ("", "", False)
+        loop.tick()
+
+    assert shown(script) == (0, ["drawn", "drawn", "closed"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_signal_ends_the_screen_after_everything_is_saved(shown, number, is_closed):
+    def script(loop):
+        signal.raise_signal(number)
+        assert os.read(loop.read, 9) == b"."
+        if is_closed:
+            raise OSError("the terminal is closed")
+        loop.wake(b".")
+
+    assert shown(script) == (number, ["closed"] if is_closed else ["closed", "closed"])
+
+
+def test_errors_of_the_terminal_are_not_hidden(shown):
+    def script(loop):
+        raise OSError("no terminal")
+
+    with pytest.raises(OSError, match="no terminal"):
+        shown(script)
 
 
 @pytest.mark.parametrize(

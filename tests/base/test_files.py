@@ -47,6 +47,12 @@ def test_only_regular_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert caught.value.errno == errno.EINVAL
 
 
+def test_names_with_a_null_character_name_no_file() -> None:
+    with pytest.raises(OSError, match="embedded null") as caught:
+        open_regular(Path("a\0b"))
+    assert (caught.value.errno, caught.value.filename) == (errno.EINVAL, "a\0b")
+
+
 def test_files_of_any_size_are_read(tmp_path: Path) -> None:
     (tmp_path / "tea").write_bytes(b"tea" * 100_000)
     assert read_regular(tmp_path / "tea") == b"tea" * 100_000

@@ -5,6 +5,7 @@ from inspect import signature
 import numpy as np
 import pytest
 
+from victorpy.base import hashes
 from victorpy.base.hashes import PageCounts, hash_text, hash_texts, min_template_pages, mix, windows
 
 
@@ -57,6 +58,18 @@ def test_counts_of_a_new_site() -> None:
 
 def test_two_million_hashes_of_a_site_are_counted() -> None:
     assert signature(PageCounts).parameters["most"].default == 2_000_000
+
+
+@pytest.mark.parametrize(("most", "pending"), [(4, [2, 4]), (3, [2, 0]), (1, [0, 0])])
+def test_hashes_of_several_pages_are_merged_together(monkeypatch, most: int, pending: list[int]) -> None:
+    monkeypatch.setattr(hashes, "_MAX_PENDING", most)
+    counts = PageCounts()
+    waiting = []
+    for page, numbers in enumerate([(1, 2), (2, 3)]):
+        counts.add(page, as_hashes(*numbers))
+        waiting.append(sum(map(len, counts._pending)))
+    assert waiting == pending
+    assert counts.spread(9, as_hashes(1, 2, 3, 4)).tolist() == [2, 3, 2, 1]
 
 
 def test_hashes_of_equally_few_pages_are_forgotten_together() -> None:

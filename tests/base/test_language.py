@@ -102,5 +102,19 @@ def test_detection_from_95_percent_on_is_sure(monkeypatch, probability, read):
     assert lengths == read
 
 
+def test_detection_needs_room_for_a_file(monkeypatch):
+    langid = pytest.importorskip("py3langid.langid")
+
+    def load(path, norm_probs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(langid.LanguageIdentifier, "from_model_file", load)
+    language_module._identifier.cache_clear()
+    words = "detecting languages needs a temporary file of 70 MB: No space left on device; set TMPDIR to a directory"
+    with pytest.raises(OSError, match=words) as caught:
+        language_of(GERMAN * 2)
+    assert caught.value.errno == 28
+
+
 def test_the_first_400_characters_decide_if_they_are_clear():
     assert language_of(f"{GERMAN * 4}{'Tea is a hot drink that is made of the leaves of a bush. ' * 12}") == "de"

@@ -5,6 +5,7 @@ import json
 import pickle
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from victorpy.base.arrays import checked, read_array
 from victorpy.base.files import open_regular, read_bounded, write_atomically
 from victorpy.base.hashes import PageCounts
 from victorpy.base.language import language_of
+from victorpy.base.memory import trim_memory
 from victorpy.base.parameters import check_count, check_range
 from victorpy.base.textformat import MOST_EXPANSIONS, expand
 from victorpy.base.variables import VARIABLES, kind_of
@@ -294,6 +296,20 @@ def test_memory_is_limited_beyond_what_is_used(monkeypatch) -> None:
     assert soft[:2] == pytest.approx([used + 5e9] * 2, abs=2e8)
     assert soft[2] == 10**6
     assert [limit[1] for _, limit in limits] == [resource.RLIM_INFINITY, 10**15, 10**6]
+
+
+@pytest.mark.parametrize("error", [None, OSError, AttributeError, TypeError])
+def test_memory_is_returned_where_the_system_can_do_this(monkeypatch, error: type[Exception] | None) -> None:
+    calls = []
+
+    def load(name: object) -> object:
+        if error:
+            raise error
+        return SimpleNamespace(malloc_trim=lambda kept: calls.append((name, kept)))
+
+    monkeypatch.setattr("ctypes.CDLL", load)
+    trim_memory()
+    assert calls == ([] if error else [(None, 0)])
 
 
 def test_answers_of_a_child() -> None:

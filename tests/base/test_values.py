@@ -21,6 +21,7 @@ from victorpy.base.textformat import Line, LineReader, expand, strip_comment, to
 from victorpy.base.unicode import count_words, xml_text
 from victorpy.base.words import (
     aligned_words,
+    icu_words,
     is_gibberish,
     paired_words,
     simple_words,
@@ -355,6 +356,12 @@ def test_values_of_a_line(text, expected):
     assert tokens(text) == expected
 
 
+@pytest.mark.parametrize("text", ["'a", 'a "', "a'b", "'a' \"b'"])
+def test_quotes_are_closed(text):
+    with pytest.raises(ValueError, match="a quote is not closed in"):
+        tokens(f" {text} ")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -407,6 +414,24 @@ def test_lines_of_a_config_and_of_the_files_that_it_includes(tmp_path):
     assert [line.foreign for line in lines_of(tmp_path / "deep" / "c.conf")] == [True, False, False, True, False]
 
 
+@pytest.mark.parametrize(
+    ("included", "may_include", "problem"),
+    [
+        ("include blocks", False, "a file of a model cannot include other files"),
+        ("include blocksx", True, "no config 'blocksx' to include (did you mean 'blocks'?)"),
+        ("include a.conf", True, "'a.conf' includes itself"),
+        ("include b.conf", True, "'b.conf' includes itself"),
+    ],
+)
+def test_lines_that_cannot_be_included(tmp_path, included, may_include, problem):
+    (tmp_path / "a.conf").write_text(f"\n{included}")
+    (tmp_path / "b.conf").write_text("include b.conf")
+    file, line = ("b", 1) if "b.conf" in included else ("a", 2)
+    with pytest.raises(ConfigError) as caught:
+        list(LineReader("configs", ".conf", ConfigError, may_include=may_include).read(tmp_path / "a.conf"))
+    assert str(caught.value) == f"{tmp_path / file}.conf:{line}: {problem}"
+
+
 @pytest.mark.parametrize(("size", "fits"), [(1_000_000, True), (1_000_001, False)])
 def test_configs_have_up_to_a_megabyte_with_included_files(tmp_path, size, fits):
     (tmp_path / "b.conf").write_text("#" * 500_000)
@@ -457,6 +482,13 @@ def test_letters_of_scripts_without_spaces_are_words(char):
 def test_number_of_words(text, words):
     assert count_words([text]) == [words]
     assert count_words(["x y", text, "z"]) == [2, words, 1]
+
+
+def test_foreign_words_in_japanese_stay_whole():
+    pytest.importorskip("icu4py")
+    assert icu_words("コンピューターサイエンスを学ぶ、データベースシステム サーバー") == [
+        *("コンピューターサイエンス", "を", "学ぶ", "データベースシステム", "サーバー"),
+    ]
 
 
 def test_no_texts_have_no_words():

@@ -762,6 +762,27 @@ def test_table_is_cut_between_row_groups(tmp_path):
     assert next_cut(tmp_path / "none.parquet", OPTIONS, 0, 4) is None
 
 
+def test_row_groups_without_rows_are_skipped(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.table({"html": ["<p>Tea", "<p>Cup"]})
+    with parquet.ParquetWriter(tmp_path / "a.parquet", table.schema) as writer:
+        for rows_of_group in (0, 2, 0, 2):
+            writer.write_table(table.slice(0, rows_of_group))
+    for start in range(5):
+        records = read(tmp_path / "a.parquet", start)
+        assert [(record.origin.position, record.problem) for record in records] == [(n, None) for n in range(start, 4)]
+
+
+@pytest.mark.parametrize(("room", "kinds_of_records"), [(0, [None]), (-1, [Kind.TOO_LARGE])])
+def test_row_groups_are_read_up_to_a_size(tmp_path, monkeypatch, room, kinds_of_records):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = write_table(tmp_path / "a.parquet", html=[b"<p>Tea"])
+    size = parquet.ParquetFile(path).metadata.row_group(0).total_byte_size
+    monkeypatch.setattr(rows, "_MOST_EXPANSION", 0)
+    monkeypatch.setattr(rows, "_LARGE_GROUP", size + room)
+    assert kinds(read(path)) == kinds_of_records
+
+
 # inputs
 
 

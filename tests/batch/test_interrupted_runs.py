@@ -12,6 +12,7 @@ from support.batchpages import cut_manifest, failed, rows, tree
 from support.commands import write_files
 from support.snapshots import check, digest
 
+from victorpy.batch.local.logs import Segment
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.outcome import PageCleaner
@@ -140,6 +141,12 @@ def test_runs_that_end_with_a_part_are_resumed_after_it(place, kind):
     assert output("again") == output()
 
 
+def test_damaged_log_of_a_run_that_compares_pages_stops_it(place, monkeypatch):
+    monkeypatch.setattr(Segment, "load", lambda log: None)
+    with pytest.raises(OutputError, match=r"\.log: the file is damaged; --force cleans all pages again$"):
+        run(dedup=Dedup("pages"))
+
+
 def test_message_of_an_interrupted_run(place, monkeypatch):
     interrupt(monkeypatch, 6)
     stream = io.StringIO()
@@ -155,6 +162,27 @@ def test_message_of_an_interrupted_run(place, monkeypatch):
     ]
     (*_, last) = (place / "out" / ".runs").read_text().splitlines()
     assert json.loads(last)["pages"] == 4  # progress is reported at the end of a stretch
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_finished_pages_of_files_that_have_changed_are_cleaned_again(place, force):
+    with pytest.MonkeyPatch.context() as patch:
+        interrupt(patch, 6)
+        with pytest.raises(KeyboardInterrupt):
+            run(inputs=("a.jsonl",))
+    assert list(Path("out/.segments").iterdir())
+    (place / "a.jsonl").write_text(lines(*range(50, 61)))
+    run(inputs=("a.jsonl",), force=force)
+    run(inputs=("a.jsonl",), out="fresh")
+    assert output() == output("fresh")
+
+
+def test_time_of_an_interrupted_run_counts_even_if_it_has_written_nothing(place, monkeypatch):
+    interrupt(monkeypatch, 6)
+    with pytest.raises(KeyboardInterrupt):
+        run(dedup=Dedup("pages"))
+    assert not list(Path("out").glob("part-*"))
+    assert [json.loads(line)["pages"] for line in Path("out/.runs").read_text().splitlines()] == [4]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])

@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 from collections import deque
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from support.commands import JPEG
 from support.sitepages import site_page
 
+from victorpy.batch import site_model
 from victorpy.batch.inputs import Group
 from victorpy.batch.local import by_site
 from victorpy.batch.local.by_site import Sites, check, learn
@@ -19,6 +21,7 @@ from victorpy.batch.local.stretches import start_worker
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Kind, Origin, Problem, Record
 from victorpy.batch.site_model import from_bytes
+from victorpy.errors import DataError
 from victorpy.methods import Method
 
 
@@ -111,6 +114,21 @@ def test_unreadable_pages_are_left_out(tmp_path, pages):
     assert from_bytes(base, (tmp_path / "m").read_bytes()).labeller.tree_.page_count == 3
 
 
+def test_learning_has_the_time_of_a_page_for_fifty_pages(tmp_path, pages, monkeypatch):
+    seconds = []
+    found = sites(tmp_path)
+    monkeypatch.setattr(by_site, "allow_seconds", seconds.append)
+    for count in (5, 100):
+        learn(str(tmp_path / "m"), (pages * 20)[:count], lambda pages: None)
+    check(pages[0], None)
+    deadline = found.plan.limits.deadline
+    assert seconds == pytest.approx([1.1 * deadline, 3 * deadline, deadline])
+
+
+def test_order_of_sites_is_that_of_every_version():
+    assert [by_site.bucket_of(site) for site in ("", "tea.example", "\ud800")] == [35, 23, 17]
+
+
 def test_models_of_earlier_sites_are_deleted(tmp_path):
     found = sites(tmp_path)
     models = [tmp_path / f"{name}.model" for name in "ab"]
@@ -172,6 +190,8 @@ def test_sites_are_cleaned_in_a_fixed_order(tmp_path, lines, retried):
         == {None: 3, "04": 2, "0rest": 1}["".join(map(str, retried)) if retried else None]
     )
     assert found.progress.total == sum(files for _, files, _ in shown)
+    listed = [json.loads(line)[0] for path in (tmp_path / "spill").glob("*.list") for line in path.open()]
+    assert len(listed) == {None: 6, "04": 5, "0rest": 6}["".join(map(str, retried)) if retried else None]
     again = Sites(plan, tmp_path / "spill", Progress(io.StringIO(), quiet=True), Fragile(set()))
     assert [(site, len(pages), len(wanted)) for site, pages, wanted in again._sites()] == [
         (site, len(pages), len(wanted)) for site, pages, wanted in found._sites()
@@ -208,3 +228,16 @@ def test_resumed_run_learns_no_models_of_sites_that_are_done(tmp_path, lines, do
     assert len({*models} - {None}) == learned
     assert models == [group.model if model else None for group, model in zip(groups, models, strict=True)]
     assert None not in models[done:]
+
+
+def test_pages_that_are_nested_too_deeply_are_an_error_that_leaves_no_trace(monkeypatch):
+    limits, before = [], sys.getrecursionlimit()
+    monkeypatch.setattr(site_model, "_DEEPEST", before + 7)
+    problem = pytest.raises(DataError, match="the pages of this site are nested too deeply for worker processes")
+    with problem, site_model._deep_recursion():
+        limits.append(sys.getrecursionlimit())
+        raise RecursionError
+    monkeypatch.setattr(site_model, "_DEEPEST", before - 7)
+    with site_model._deep_recursion():
+        limits.append(sys.getrecursionlimit())
+    assert (limits, sys.getrecursionlimit()) == ([before + 7, before], before)

@@ -418,6 +418,23 @@ def test_pages_at_the_limit_of_a_filter_are_kept(filters, confidence, kind, reas
     assert outcome.status is (Status.KEPT if kind is None else Status.SKIPPED)
 
 
+@pytest.mark.parametrize("cause", [None, ValueError("tea")])
+def test_page_without_enough_memory_fails(cause):
+    def fail(*arguments, **options):
+        try:
+            raise MemoryError
+        except MemoryError:
+            if cause is None:
+                raise
+            raise cause  # noqa: B904  (parsers do this)
+
+    pages = PageCleaner(Plan(method=Method("everything")))
+    pages.cleaner = SimpleNamespace(document=fail)
+    outcome = pages.clean(Record("a", Path("a"), payload=b"<p>Tea"))
+    assert (outcome.status, outcome.kind, outcome.reason) == (Status.FAILED, Kind.MEMORY, "not enough memory")
+    assert outcome.size == 6
+
+
 def test_record_that_was_never_read_has_no_size_and_digest():
     outcome = failure(Problem(Kind.READ, "it is gone"))
     assert (outcome.status, outcome.kind, outcome.reason) == (Status.FAILED, Kind.READ, "it is gone")

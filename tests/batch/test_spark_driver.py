@@ -284,6 +284,25 @@ def test_shards_are_written_at_the_same_time_if_one_would_not_use_all_cores(inpu
     assert most[0] == 3 // files
 
 
+def test_shard_that_fails_cancels_those_that_are_waiting(inputs):
+    run = run_of(inputs, Files(), shard_files=1)
+    run.spark.defaultParallelism = 2
+    begun, has_failed = [], threading.Event()
+
+    def write(name):
+        begun.append(name)
+        if name == "a":
+            has_failed.set()
+            raise KeyError(name)
+        has_failed.wait(60)
+        time.sleep(0.05)
+        return True
+
+    with pytest.raises(KeyError):
+        list(run._in_parallel(write, [*"abcdefghijklmnop"]))
+    assert len(begun) < 10
+
+
 def test_progress_is_printed_while_tasks_run(inputs, monkeypatch):
     monkeypatch.setattr(driver, "PROGRESS_SECONDS", 0.001)
 

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from multiprocessing import Pipe
 from types import SimpleNamespace
 
@@ -307,6 +308,28 @@ def test_a_silent_worker_is_killed_and_a_busy_one_is_stopped(workers, monkeypatc
         assert workers.processes[0].ended == ended
     workers.stop()
     assert workers.processes[0].ended == ["killed", "killed", "joined", "killed"]
+
+
+def test_a_worker_that_reports_something_has_more_time(workers, monkeypatch):
+    workers._slots = [workers._new_worker()]
+    workers.theirs[0].send(("ready", None))
+    workers.step(give_from([Noting(1)]))
+    now = time.monotonic()
+    monkeypatch.setattr(pool.time, "monotonic", lambda: now + 303)
+    workers.theirs[0].send(("heard", "a"))
+    workers.step(give_from([]))
+    monkeypatch.setattr(pool.time, "monotonic", lambda: now + 600)
+    monkeypatch.setattr("multiprocessing.connection.wait", lambda connections, timeout: [])
+    workers.step(give_from([]))
+    assert workers.processes[0].ended == []
+
+
+def test_workers_end_with_their_block(workers):
+    workers._slots = [workers._new_worker(), None]
+    with suppress(KeyError), workers:
+        raise KeyError
+    assert workers._slots == [None, None]
+    assert workers.processes[0].ended[-1] == "killed"
 
 
 def test_workers_are_replaced_after_800_tasks(workers):

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,11 +18,12 @@ from victorpy.cleaner import read_document
 from victorpy.commands import Arguments, Parser, _shared, evaluate, learn, model, reason_of
 from victorpy.config import load_config
 from victorpy.document import Label
-from victorpy.errors import ConfigError, OutputError, VictorError
+from victorpy.errors import AnnotationError, ConfigError, OutputError, VictorError
 from victorpy.methods import Method
 from victorpy.model.choice import Learned
 from victorpy.model.parts import Parts
 from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import MAGIC
 
 
 def typed(program="victor clean", **values):
@@ -330,7 +332,105 @@ def test_errors_of_commands(monkeypatch, capsys, error, code, words):
     assert capsys.readouterr().err == words
 
 
+def test_reader_that_has_gone_ends_a_command_quietly(monkeypatch, capsys):
+    def run(arguments):
+        raise BrokenPipeError
+
+    copies = []
+    monkeypatch.setattr("victorpy.commands.list.run", run)
+    monkeypatch.setattr(commands.os, "dup2", lambda *files: copies.append(files))
+    monkeypatch.setattr(commands.sys, "stdout", SimpleNamespace(fileno=lambda: 77, flush=lambda: None))
+    assert commands.run("list", ["formats"]) == commands.EXIT_PIPE
+    ((nowhere, output),) = copies
+    assert (os.path.samestat(os.fstat(nowhere), Path(os.devnull).stat()), output) == (True, 77)
+    os.close(nowhere)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "platform", "problem"),
+    [
+        ((True, False), "linux", "annotate is a full-screen program; start it in a terminal"),
+        ((False, True), "linux", "annotate is a full-screen program; start it in a terminal"),
+        ((True, True), "win32", "annotate needs Unix file locks; on Windows, start it in WSL"),
+    ],
+)
+def test_annotating_needs_a_terminal_and_locks(monkeypatch, tmp_path, capsys, is_terminal, platform, problem):
+    (tmp_path / "a.html").write_text("<p>Tea")
+    streams = [SimpleNamespace(isatty=lambda value=value: value) for value in is_terminal]
+    system = SimpleNamespace(stdin=streams[0], stdout=streams[1], platform=platform)
+    monkeypatch.setattr("victorpy.commands.annotate.sys", system)
+    assert commands.run("annotate", [str(tmp_path / "a.html"), "--no-model"]) == 2
+    assert capsys.readouterr().err == f"annotate: {problem}\n"
+
+
 # Learning.
+
+
+@pytest.mark.parametrize(
+    ("config", "name", "unseen"),
+    [
+        (None, "trees from scratch", 0.8333),
+        ("default", "new model, config default", 0.8333),
+        (None, "trees from scratch", None),
+    ],
+)
+def test_scores_of_a_new_model(monkeypatch, capsys, config, name, unseen):
+    pages = [labelled({f"tea {number}": P}) for number in range(5)]
+    training = {"scores": {"label_accuracy": 0.98765, "content_accuracy": 0.99}}
+    stages = SimpleNamespace(crf=SimpleNamespace(numbers=range(1_234))) if unseen else None
+    trained = SimpleNamespace(training=training, labeller=SimpleNamespace(stages_=stages))
+    scores = {"unchanged": [0.5] * 3, name: [1.0, 1.0, 0.5]}
+    learned = Learned(trained, name, scores, 0.0, 5, by_site=True) if unseen else None
+    compared = []
+    monkeypatch.setattr(learn, "train", lambda *arguments: trained)
+    monkeypatch.setattr(learn, "load_model", lambda name: SimpleNamespace(meta={}))
+    monkeypatch.setattr(learn, "_note_seen", lambda *arguments: None)
+    monkeypatch.setattr(learn, "compare_new", lambda *arguments: compared.append(arguments[1]) or learned)
+    arguments = typed(quiet=False, config=config, site_key="domain")
+    result, lines = learn._train_new(arguments, load_config("default"), pages, [None] * 5, print)
+    assert (result, compared) == (trained, [name])
+    assert lines[:2] == [
+        f"{'1,234' if unseen else 0} attributes have weights",
+        "on the training pages, 98.77% of labels are right, and 99.00% if only content and noise count",
+    ]
+    assert training.get("unseen_word_f1") == unseen
+    assert lines[2] == (
+        "word F1 on pages of unseen sites (cross-validation), with 95 % intervals:"
+        if unseen
+        else "there are too few pages for cross-validation, so word F1 on unseen pages is unknown"
+    )
+
+
+@pytest.mark.parametrize(("seen", "note"), [(0, ""), (1, "1"), (1_234, "1,234")])
+def test_pages_that_a_model_was_trained_on_are_reported(monkeypatch, capsys, seen, note):
+    pages = [labelled({"tea": P})]
+    calls = []
+    monkeypatch.setattr(learn, "count_training_pages", lambda *arguments: calls.append(arguments) or seen)
+    learn._note_seen(typed(quiet=False), SimpleNamespace(meta={"a": 1}), "mine", pages)
+    assert calls == [({"a": 1}, [pages[0].document])]
+    words = f"clean: mine was trained on {note} of these pages, so its score on them is too high\n"
+    assert capsys.readouterr().err == (words if seen else "")
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("gone", "gone: cannot be read: No such file or directory"),
+        ("page.html", "page.html:1: not an annotation file; annotate the page first, with victor annotate page.html, "
+                      "or give gold texts with --data KIND:DIR"),
+        ("a.txt", None),
+    ],
+)  # fmt: skip
+def test_only_annotation_files_are_learned_from(tmp_path, monkeypatch, name, problem):
+    monkeypatch.chdir(tmp_path)
+    Path("page.html").write_text("<p>Tea")
+    Path("a.txt").write_text(MAGIC)
+    with nullcontext() if problem is None else pytest.raises(AnnotationError) as caught:
+        learn._check_annotation(Path(name))
+    if problem:
+        assert str(caught.value) == problem
+
 
 FIVE, FOUR = "one two three four five", "one two three four"
 P, O = Label.PARAGRAPH, Label.OTHER  # noqa: E741

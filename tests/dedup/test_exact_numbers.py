@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from victorpy.dedup import KEEP, Signature, Signed, find
+from victorpy.dedup import KEEP, Signature, Signed, find, pages
 from victorpy.dedup.base import NO_FRAME, Detector, Frame, as_words, is_in, load_detector, word_hashes
 from victorpy.dedup.find import (
     Index,
@@ -167,6 +167,25 @@ def test_words_of_all_pages_of_a_site_do_not_matter_elsewhere():
     assert not is_replica(one, other, same_site=False)
     assert is_replica(one, other, same_site=False, always=[60], site=[60])
     assert not is_replica(one, other, same_site=True, always=[60], site=[60])
+
+
+@pytest.mark.parametrize(
+    ("one", "text", "rest", "expected"),
+    [
+        ((1, 2, 4), (1, 2, 4), (), True),  # the last sampled word is one of three
+        ((1, 2, 4, 5), (1, 2, 4), (), True),  # the sample of the other text ends before the fourth
+        ((1, 2, 3, 4), (1, 2, 4), (), False),
+        ((1, 2, 3, 8), (1, 2, 3), (5, 6, 9), True),  # the shorter of two samples counts
+        ((1, 2, 4, 8), (1, 2, 4), (5, 9), True),
+        ((1, 2, 4, 8), (1, 4), (2, 5, 9), False),  # the sample of the rest ends after the last word
+        ((1, 2, 4, 8), (1, 4), (2, 5, 7), True),
+    ],
+)
+def test_samples_of_words_are_compared_up_to_their_last_word(monkeypatch, one, text, rest, expected):
+    monkeypatch.setattr(pages, "MOST_WORDS", 3)
+    own_word = words(100)  # so that the other text is not inside this one
+    signatures = Signature(1, text=words(*one)), Signature(2, own_word, words(*text), words(*rest))
+    assert Pages().is_replica(*signatures, (NO_FRAME, NO_FRAME), True) is expected
 
 
 def test_sampled_words_are_compared_up_to_the_highest_sampled_word():

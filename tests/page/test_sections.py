@@ -185,6 +185,11 @@ def test_paths_of_blocks_are_left_out_after_very_many_characters(monkeypatch):
     document = read_document(page, CONFIG)
     path = "/html[1]/body[1]/p[1]"
     assert documents.paths_and_loss(document) == ([path] * 3, "")
+    all_paths = ["/html[1]", "/html[1]/body[1]", path, f"{path}/br[1]", f"{path}/br[2]"]
+    monkeypatch.setattr(documents, "MOST_PATHS", len("".join(all_paths)) + 1)
+    assert documents.paths_and_loss(document) == ([path] * 3, "")
+    monkeypatch.setattr(documents, "MOST_PATHS", len("".join(all_paths)))
+    assert documents.paths_and_loss(document) == ([path] * 3, "paths after the first 99 characters of them are empty")
     monkeypatch.setattr(documents, "MOST_PATHS", 2 * len(path))
     loss = "paths after the first 42 characters of them are empty"
     assert documents.paths_and_loss(document) == ([path, path, ""], loss)

@@ -131,14 +131,12 @@ def expand(text: str) -> list[str]:
     if text.count("{") > MOST_BRACES:
         raise ValueError(f"a value has more than {MOST_BRACES} braces: {text[:60]!r}")
     texts = [text]
-    while any(_BRACES.search(part) for part in texts):
+    while _BRACES.search(texts[0]):
         expanded: dict[str, None] = {}
         room = _MOST_CHARACTERS
         for part in texts:
             braces = _BRACES.search(part)
-            if braces is None:
-                expanded[part] = None
-                continue
+            assert braces is not None  # choices contain no braces, so all texts have the same ones
             choices = _choices(braces[1])
             start, end = part[: braces.start()], part[braces.end() :]
             room -= len(choices) * len(start + end) + len(braces[0])
