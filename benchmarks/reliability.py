@@ -31,7 +31,7 @@ from victorpy.errors import DataError
 from victorpy.model.labeller import ModelLabeller
 from victorpy.research.compare import training_sets
 from victorpy.research.datasets import set_name
-from victorpy.research.evaluate import cross_validate
+from victorpy.research.evaluate import Settings, cross_validate
 from victorpy.research.gold import label_page
 from victorpy.research.report.plots import BLUE, GREY, SOFT
 from victorpy.research.scores import word_f1
@@ -81,9 +81,8 @@ def judge_by_folds(arguments: argparse.Namespace) -> Iterator[Judged]:
     """Clean each fold's pages with a model of the other folds, which has seen none of their sites."""
     config = load_config(arguments.config)
     pages = [label_page(gold, data, config) for data, gold in read_pages(arguments.data, arguments.step)]
-    for number, fold in enumerate(
-        cross_validate(pages, partial(ModelLabeller, config), arguments.folds, "site", 1, arguments.jobs, 1.0), 1
-    ):
+    settings = Settings(arguments.folds, jobs=arguments.jobs)
+    for number, fold in enumerate(cross_validate(pages, partial(ModelLabeller, config), settings), 1):
         print(f"fold {number} of {arguments.folds} done", file=sys.stderr, flush=True)
         for page in fold:
             if page.labelling.confidence is not None:

@@ -52,13 +52,10 @@ class SiteRecorder(Recorder):
         return at_site
 
 
-HOW = {"folds": 6, "group": "site", "seed": 1, "jobs": 1, "share": 1.0}
-
-
-def run(pages, labeller=Recorder, **options):
+def run(pages, labeller=Recorder, share=1.0, **options):
     """Cross-validate; returns pairs of fitted pages and tested page, and the results."""
     diary = []
-    folds = cross_validate(pages, partial(labeller, diary), **(HOW | options))
+    folds = cross_validate(pages, partial(labeller, diary), Settings(**options), share)
     return diary, [result for fold in folds for result in fold]
 
 
@@ -138,7 +135,7 @@ def test_every_page_is_tested_once_by_a_labeller_that_never_saw_its_site(pages):
 
 def test_every_fold_has_a_new_labeller(pages):
     made = []
-    list(cross_validate(pages, lambda: made.append(Recorder([])) or made[-1], **(HOW | {"folds": 4})))
+    list(cross_validate(pages, lambda: made.append(Recorder([])) or made[-1], Settings(folds=4)))
     assert len({id(labeller) for labeller in made}) == 4
 
 
@@ -179,7 +176,7 @@ def test_share_of_the_training_pages_leaves_the_tested_ones_alone(cleaneval_conf
 
 def test_two_jobs_give_the_same_results(config, pages):
     make = partial(ModelLabeller, config)
-    one, two = (list(cross_validate(pages, make, **(HOW | {"folds": 3, "jobs": jobs}))) for jobs in (1, 2))
+    one, two = (list(cross_validate(pages, make, Settings(folds=3, jobs=jobs))) for jobs in (1, 2))
     assert one == two
     assert [[result.labelling for result in fold] for fold in one] == [[r.labelling for r in fold] for fold in two]
 

@@ -58,7 +58,7 @@ def load_page(page: Path | None, anno: Path, config: Config, html: bytes | None 
         return load_annotation(anno, config.cuts)
     if page is None:
         raise DataError(f"{anno}: cannot be read: No such file or directory")
-    document = read_page(page, config, html)
+    document = read_page(page, config, _read_bytes(page) if html is None else html)
     unlabelled = (None,) * len(document.blocks)
     return Annotation(document, unlabelled, unlabelled)
 
@@ -96,10 +96,9 @@ def open_adjudication(first: Path, second: Path, gold: Path, config: Config, rea
     return opened
 
 
-def read_page(page: Path, config: Config, content: bytes | None = None) -> Document:
-    """Read a page and cut it into blocks. Pass `content` if the file was already read."""
+def read_page(page: Path, config: Config, content: bytes) -> Document:
+    """Cut the content of a page's file into blocks."""
     try:
-        content = _read_bytes(page) if content is None else content
         return read_document(content, config, source=page.name, annotation=page.suffix == ".anno")
     except VictorError as error:
         names_page = str(error).startswith(str(page))

@@ -12,7 +12,7 @@ from victorpy.description.categories import CategoryModel, load_categories
 from victorpy.description.integration import Link, abstract, node_images, node_links, relevant_links
 from victorpy.description.tag_tree import MOST_NODES, TagTree, Thresholds, Type, content_tree, type_by_shares
 from victorpy.description.weights import SPREAD, feature_vector, keywords
-from victorpy.document import Document, Metadata
+from victorpy.document import Metadata
 from victorpy.outputs import CleanPage
 from victorpy.outputs.base import facts
 from victorpy.outputs.text import render_text
@@ -90,7 +90,9 @@ def describe(page: CleanPage, parameters: Parameters | None = None, with_content
     metadata = page.metadata or Metadata(title=page.document.title)
     text = render_text(page) if with_content or not page.language else ""
     losses = page.document.losses
-    stop = _stop(page.document)
+    starts = page.document.elements.first_block
+    within_elements = max(starts[MOST_ELEMENTS], 1) if len(starts) > MOST_ELEMENTS else MOST_BLOCKS
+    stop = min(len(page.labels), MOST_BLOCKS, within_elements)
     if stop < len(page.labels):
         losses += (f"keywords, abstract and links come from the first {stop:,} of {len(page.labels):,} blocks",)
         fields = ("labels", "probabilities", "content", "spans", "roles")
@@ -124,13 +126,6 @@ def describe(page: CleanPage, parameters: Parameters | None = None, with_content
         confidence=page.confidence,
         losses=losses,
     )
-
-
-def _stop(document: Document) -> int:
-    """Return the number of blocks that a record is made from."""
-    starts = document.elements.first_block
-    in_elements = max(starts[MOST_ELEMENTS], 1) if len(starts) > MOST_ELEMENTS else MOST_BLOCKS
-    return min(len(document.texts), MOST_BLOCKS, in_elements)
 
 
 @cache

@@ -106,10 +106,8 @@ class Annotation:
     """The content of an annotation file, which may be unfinished."""
 
     document: Document
-    labels: tuple[Label | None, ...]
-    """None for blocks that have no label yet."""
-    probabilities: tuple[float | None, ...]
-    """None for labels that a person chose."""
+    labels: tuple[Label | None, ...]  # None for blocks that have no label yet
+    probabilities: tuple[float | None, ...]  # None for labels that a person chose
     comments: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """The comment lines before each block, by block number."""
 
@@ -216,10 +214,8 @@ class _File(NamedTuple):
     name: str
     header: dict[str, str]
     losses: list[str]
-    rows: list[_Row]
-    """In a complete file, the last row is labelled ``end``."""
-    comments: dict[int, list[str]]
-    """The comment lines before each row."""
+    rows: list[_Row]  # in a complete file, the last row is labelled `end`
+    comments: dict[int, list[str]]  # the comment lines before each row
 
 
 def _parse(text: str, name: str) -> _File:

@@ -133,40 +133,27 @@ class Output:
     """An output format."""
 
     name: str
-    suffix: str
-    """File name suffix."""
+    suffix: str  # file name suffix
     description: str
     render: Renderer
-    wants_features: bool = False
-    """Whether the format writes block features."""
-    joins: bool = False
-    """Whether one file may contain several pages."""
-    is_titled: bool = False
-    """Whether the name of each page is written above it in a file with several pages."""
-    around: tuple[str, str] = ("", "")
-    """Text at the start and at the end of a file with several pages."""
-    together: tuple[str, ...] = ()
-    """Names of the formats, if several are written together."""
-    wants_metadata: bool = False
-    """Whether the format writes page metadata."""
-    header: str = ""
-    """Text at the start of each file."""
-    columns: tuple[str, ...] = ()
-    """Additional columns in tables of pages."""
+    wants_features: bool = False  # whether the format writes block features
+    joins: bool = False  # whether one file may contain several pages
+    is_titled: bool = False  # whether the name of each page is written above it in a file with several pages
+    around: tuple[str, str] = ("", "")  # text at the start and at the end of a file with several pages
+    together: tuple[str, ...] = ()  # names of the formats, if several are written together
+    wants_metadata: bool = False  # whether the format writes page metadata
+    header: str = ""  # text at the start of each file
+    columns: tuple[str, ...] = ()  # additional columns in tables of pages
     tabulate: Callable[[CleanPage], tuple[str, dict[str, Any]]] | None = None
     """Returns a page's text and the values of `columns`."""
     configure: Callable[[Sequence[str]], Output] | None = None
     """Returns the format with other parameters, each given as ``NAME=VALUE``. None if `render` takes them."""
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Changes of fields for each parameter of `render` that is switched on."""
-    wants_layout: bool = False
-    """Whether the format needs the page's markup."""
-    check: Callable[[], None] | None = None
-    """Raises an error if a required package is not installed."""
-    wants_facts: bool = False
-    """Whether the format writes some metadata by default."""
-    writes_roles: bool = False
-    """Whether the format writes the roles of blocks, if they were requested."""
+    wants_layout: bool = False  # whether the format needs the page's markup
+    check: Callable[[], None] | None = None  # raises an error if a required package is not installed
+    wants_facts: bool = False  # whether the format writes some metadata by default
+    writes_roles: bool = False  # whether the format writes the roles of blocks, if they were requested
 
     @property
     def omits_empty(self) -> bool:

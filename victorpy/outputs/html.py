@@ -98,20 +98,17 @@ class MarkupWriter:
                     lines.append(start_tag(*self.list_tag(place)))
                 lines.append(self.start_item(place, (sibling.number or 0) + 1 if sibling else 1))
             else:
-                lines.append(getattr(self, f"start_{place.kind}")(place))
+                lines.append(self.start_place(place))
             sibling = None
 
-    def start_quote(self, place: Place) -> str:
-        """Open a quotation, or a box with its type."""
-        return start_tag(self.quote, {"class": place.mark.lower()})
-
-    def start_note(self, place: Place) -> str:
-        """Open a note."""
-        return start_tag(self.note, {"id": f"fn{place.mark}", "role": "doc-footnote"})
-
-    def start_comment(self, place: Place) -> str:
-        """Open a comment of a reader."""
-        return start_tag(self.comment, {"class": "comment", "data-author": place.mark, "data-date": place.date})
+    def start_place(self, place: Place) -> str:
+        """Open a quotation, a box with its type, a note, or a reader's comment."""
+        attributes: dict[str, dict[str, object]] = {
+            "quote": {"class": place.mark.lower()},
+            "note": {"id": f"fn{place.mark}", "role": "doc-footnote"},
+            "comment": {"class": "comment", "data-author": place.mark, "data-date": place.date},
+        }
+        return start_tag(getattr(self, place.kind), attributes[place.kind])
 
     def list_tag(self, place: Place) -> tuple[str, dict[str, object]]:
         """Return the name and attributes of the list around an item."""
@@ -125,12 +122,10 @@ class MarkupWriter:
         return start_tag(self.item, {"value": value}) + box
 
     def heading(self, segment: Segment, places: Places) -> str:
-        """Write a heading."""
         tag = f"h{segment.heading_level}"
         return f"<{tag}>{self.inline(segment)}</{tag}>"
 
     def listing(self, segment: Segment) -> str:
-        """Write lines of code."""
         runs = self.structure.runs(segment)
         text = self.links(run._replace(styles=run.styles - {"code"}) for run in runs)
         language = self.structure.code_language(segment)
@@ -141,7 +136,6 @@ class MarkupWriter:
         return f"<pre>{text}</pre>"
 
     def table(self, table: Table) -> list[str]:
-        """Write a table."""
         rows = [f"<tr>{''.join(map(self._cell, row))}</tr>" for row in table.rows]
         height = max((cell.height for cell in table.rows[0]), default=1)  # a header cell cannot extend beyond <thead>
         if table.has_header and all(cell.is_heading for row in table.rows[1:height] for cell in row):
@@ -175,7 +169,6 @@ class MarkupWriter:
         return self.link(picture, image.link) if image.link else picture
 
     def caption(self, image: Image) -> str:
-        """Write the caption of an image."""
         return self.line_break.join(map(self.inline, image.caption))
 
     def inline(self, segment: Segment) -> str:
@@ -204,7 +197,6 @@ class MarkupWriter:
         return "".join(written)
 
     def reference(self, text: str, note: str) -> str:
-        """Write a reference to a note."""
         return f'<sup><a href="#fn{html.escape(note)}" role="doc-noteref">{text}</a></sup>'
 
     def link(self, text: str, address: str) -> str:

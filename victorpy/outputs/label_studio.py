@@ -29,11 +29,6 @@ _TAGS = {"from_name": "label", "to_name": "page", "type": "hypertextlabels"}
 def render_label_studio(page: CleanPage) -> str:
     """Label Studio: a task with every block as a paragraph, and its label as an XPath range."""
     texts = [without_controls(text) for text in page.document.texts]
-    results = (
-        {"id": f"b{first + 1}", **_TAGS, "value": _range(first + 1, last + 1, texts[last], page.labels[first])}
-        for first, last in _stretches(page.labels)
-        if page.labels[first].is_content
-    )
     data = {
         "html": "".join(f"<p>{html.escape(text, quote=False)}</p>" for text in texts),
         "url": facts(page, ["url"])["url"],
@@ -42,21 +37,20 @@ def render_label_studio(page: CleanPage) -> str:
     }
     kind = "predictions" if page.by_method else "annotations"
     before = f'[{{"data": {json.dumps(data)}, "{kind}": [{{"result": ['
-    return "".join([before, *json_items(results), "]}]}]\n"])
+    return "".join([before, *json_items(_ranges(texts, page.labels)), "]}]}]\n"])
 
 
-def _stretches(labels: Sequence[Label]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last block of each range: single blocks, or on large pages neighbours with the same label."""
+def _ranges(texts: Sequence[str], labels: Sequence[Label]) -> Iterator[dict[str, Any]]:
+    """Yield a labelled range for each kept block, or on large pages for neighbours with the same label."""
     together = labels if len(labels) > _LARGE else range(len(labels))
     for _, group in groupby(range(len(labels)), together.__getitem__):
-        numbers = [*group]
-        yield numbers[0], numbers[-1]
-
-
-def _range(first: int, last: int, text: str, label: Label) -> dict[str, Any]:
-    length = len(text.encode("utf-16-le", "surrogatepass")) // 2  # browsers count UTF-16 code units
-    places = {"start": f"/p[{first}]/text()[1]", "end": f"/p[{last}]/text()[1]"}
-    return {**places, "startOffset": 0, "endOffset": length, "hypertextlabels": [str(label)]}
+        blocks = [*group]
+        first, last = blocks[0], blocks[-1]
+        if labels[first].is_content:
+            length = len(texts[last].encode("utf-16-le", "surrogatepass")) // 2  # browsers count UTF-16 code units
+            places = {"start": f"/p[{first + 1}]/text()[1]", "end": f"/p[{last + 1}]/text()[1]"}
+            value = {**places, "startOffset": 0, "endOffset": length, "hypertextlabels": [str(labels[first])]}
+            yield {"id": f"b{first + 1}", **_TAGS, "value": value}
 
 
 def read_tasks(text: str, cuts: Cuts, name: str) -> Iterator[str]:

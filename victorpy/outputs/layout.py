@@ -62,16 +62,12 @@ _ACTIVE = re.compile(r"expression\s*\(|(?:java|vb)script\s*:|behaviou?r\s*:|-moz
 class Layout(NamedTuple):
     """The markup of a page, without active content."""
 
-    doctype: str
-    """Document type, which determines whether browsers use quirks mode."""
+    doctype: str  # document type, which determines whether browsers use quirks mode
     styles: str
-    root: str
-    """Attributes of the html element."""
-    body: str
-    """Attributes of the body element."""
+    root: str  # attributes of the html element
+    body: str  # attributes of the body element
     events: Events
-    source: str = ""
-    """The decoded page."""
+    source: str = ""  # the decoded page
 
 
 class Events:
@@ -84,8 +80,7 @@ class Events:
         self.markup: list[str] = []
         self.tags: list[str] = []
         """The name of each opening tag, and of each closing tag with a slash. Empty for text."""
-        self.texts = array("i")
-        """The number of the piece that each text is, or -1."""
+        self.texts = array("i")  # the number of the piece that each text is, or -1
 
     def add(self, markup: str, tag: str = "", text: int = -1) -> None:
         """Add a tag, a text or white space. Equal tags share their strings."""

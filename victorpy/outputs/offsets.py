@@ -25,11 +25,10 @@ def find_offsets(source: str, texts: Sequence[str | None]) -> list[tuple[int, in
     >>> find_offsets("<p>Tea &amp; <b>milk</b>.", ["Tea & milk."])
     [(3, 25)]
     """
-    starts: list[int] = []  # offset of each word in the text without white space
-    places: list[
-        tuple[int, int, bool]
-    ] = []  # start and stop of each word in the source, and whether it is a character reference
     words: list[str] = []
+    starts: list[int] = []  # offset of each word in the text without white space
+    # For each word, its start and stop in the source, and whether it is a character reference
+    places: list[tuple[int, int, bool]] = []
     length = 0
     for start, stop in _words(source):
         word = source[start:stop]

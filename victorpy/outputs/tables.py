@@ -53,12 +53,9 @@ class Cell(NamedTuple):
     element: int
     is_heading: bool
     segments: tuple[Segment, ...]
-    column: int = 0
-    """Number of the cell's first column."""
-    width: int = 1
-    """Number of columns that it spans."""
-    height: int = 1
-    """Number of rows that it spans."""
+    column: int = 0  # number of the cell's first column
+    width: int = 1  # number of columns that it spans
+    height: int = 1  # number of rows that it spans
 
     @property
     def text(self) -> str:
@@ -71,8 +68,7 @@ class Table(NamedTuple):
 
     element: int
     rows: tuple[tuple[Cell, ...], ...]
-    has_header: bool
-    """Whether the first row names the columns."""
+    has_header: bool  # whether the first row names the columns
 
     @property
     def grid(self) -> list[list[Cell | None]]:
@@ -105,8 +101,15 @@ Part = Segment | Table
 def parts(page: CleanPage, marks: bool = False) -> Iterator[Part]:
     """Yield the segments and data tables of a page, without invisible segments. `marks` are as in `TidyBlocks`."""
     kept = TidyBlocks(page, marks)
-    joined = _join(kept) if page.document.has_tag("table") else join_blocks(kept)
-    return (part for part in joined if isinstance(part, Table) or _is_visible(part))
+    if not page.document.has_tag("table"):
+        yield from filter(_is_visible, join_blocks(kept))
+        return
+    done = 0
+    for table, first, stop in find_tables(kept):
+        yield from filter(_is_visible, join_blocks(_stretch(kept, done, first)))
+        yield table
+        done = stop
+    yield from filter(_is_visible, join_blocks(_stretch(kept, done, len(kept.numbers))))
 
 
 def tidy_text(page: CleanPage, number: int) -> str:
@@ -128,18 +131,13 @@ class TidyBlocks(KeptBlocks):
         self._has_marks = marks and page.document.has_tag("sup")
 
     def _make(self, numbers: Sequence[int]) -> list[LabelledBlock]:
-        kept = super()._make(numbers)
-        if self._has_marks:
-            kept = [(self._with_marks(block), label) for block, label in kept]
-        # Most texts are printable, and this check is much faster than a search.
-        return [
-            labelled if labelled[0].text.isprintable() else (_rewrite(labelled[0], self._printable), labelled[1])
-            for labelled in kept
-        ]
-
-    def _with_marks(self, block: Block) -> Block:
-        has_mark = any("sup" in piece.distance for piece in block.pieces)
-        return _rewrite(block, self._in_brackets) if has_mark else block
+        tidy = []
+        for block, label in super()._make(numbers):
+            has_mark = self._has_marks and any("sup" in piece.distance for piece in block.pieces)
+            marked = _rewrite(block, self._in_brackets) if has_mark else block
+            # Most texts are printable, and this check is much faster than a search.
+            tidy.append((marked if marked.text.isprintable() else _rewrite(marked, self._printable), label))
+        return tidy
 
     def _in_brackets(self, text: str, piece: Piece, _: str) -> str:
         document = self.page.document
@@ -150,16 +148,6 @@ class TidyBlocks(KeptBlocks):
     def _printable(self, text: str, _: Piece, line_end: str) -> str:
         text = without_controls(text, line_end)
         return _ZERO_WIDTH.sub("", text) if self.page.by_method else text
-
-
-def _join(kept: TidyBlocks) -> Iterator[Part]:
-    """Join blocks into segments and data tables."""
-    done = 0
-    for table, first, stop in find_tables(kept):
-        yield from join_blocks(_stretch(kept, done, first))
-        yield table
-        done = stop
-    yield from join_blocks(_stretch(kept, done, len(kept.numbers)))
 
 
 def find_tables(kept: TidyBlocks) -> Iterator[tuple[Table, int, int]]:

@@ -9,7 +9,7 @@ from itertools import repeat
 from typing import Any
 
 from victorpy import native
-from victorpy.document import Document, Label, paths_and_loss
+from victorpy.document import Label, paths_and_loss
 from victorpy.outputs.base import (
     LINK_SIGNS,
     CleanPage,
@@ -79,7 +79,9 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
     roles = page.roles or (None,) * len(page.labels)
     places: Iterable[dict[str, Any]] = repeat({}, len(page.labels))
     if offsets and page.layout:
-        places = ({"offsets": place} for place in find_offsets(page.layout.source, _texts_in_source(document)))
+        images = {*document.elements.with_tag("img")}  # the positions of ``alt`` texts are unknown
+        in_source = [None if block.element in images else block.text for block in document.each_block()]
+        places = ({"offsets": place} for place in find_offsets(page.layout.source, in_source))
     elif offsets:
         places = repeat({"offsets": None}, len(page.labels))
     paths, loss = paths_and_loss(document)
@@ -94,12 +96,6 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
     record = page_fields(page, {"text": render_text(page)})
     losses = _json([*document.losses, *filter(None, [loss])])
     return "".join([_json(record)[:-1], ', "blocks": [', *json_items(blocks), f'], "losses": {losses}}}\n'])
-
-
-def _texts_in_source(document: Document) -> list[str | None]:
-    """Return the text of each block, or None for ``alt`` texts, whose positions are unknown."""
-    images = {*document.elements.with_tag("img")}
-    return [None if block.element in images else block.text for block in document.each_block()]
 
 
 def _json(value: Any) -> str:

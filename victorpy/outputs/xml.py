@@ -127,20 +127,15 @@ class XmlWriter(MarkupWriter):
         "sup": 'hi rend="superscript"',
     }
 
-    def start_quote(self, place: Place) -> str:
-        """Open a quotation, or a box with its type."""
-        return start_tag("quote", {"type": place.mark.lower()})
-
-    def start_note(self, place: Place) -> str:
-        """Open a note."""
-        return start_tag("note", {"place": "foot", "n": place.mark})
-
-    def start_comment(self, place: Place) -> str:
-        """Open a comment of a reader."""
-        return start_tag("quote", {"type": "comment", "n": f"{place.mark} {place.date}".strip()})
+    def start_place(self, place: Place) -> str:
+        attributes: dict[str, dict[str, object]] = {
+            "quote": {"type": place.mark.lower()},
+            "note": {"place": "foot", "n": place.mark},
+            "comment": {"type": "comment", "n": f"{place.mark} {place.date}".strip()},
+        }
+        return start_tag(getattr(self, place.kind), attributes[place.kind])
 
     def list_tag(self, place: Place) -> tuple[str, dict[str, object]]:
-        """Return the name and attributes of the list around an item."""
         return "list", {"rend": "bulleted" if place.number is None else "numbered"}
 
     def start_item(self, place: Place, expected_number: int) -> str:
@@ -154,7 +149,6 @@ class XmlWriter(MarkupWriter):
         return f'<{tag} rend="h{segment.heading_level}">{self.inline(segment)}</{tag}>'
 
     def listing(self, segment: Segment) -> str:
-        """Write lines of code."""
         code = start_tag("code", {"lang": self.structure.code_language(segment), "xml:space": "preserve"})
         return f"<p>{code}{html.escape(segment.text, quote=False)}</code></p>"
 
@@ -175,7 +169,6 @@ class XmlWriter(MarkupWriter):
         return f"{start_tag('cell', attributes)}{self.cell_content(cell)}</cell>"
 
     def image(self, image: Image) -> str:
-        """Write an image with its caption."""
         if image.is_embedded:
             return f"<p>{self.link(html.escape(image.alt, quote=False), image.address)}</p>"
         graphic = start_tag("graphic", {"url": _address(image.address)})[:-1] + "/>"
@@ -190,11 +183,9 @@ class XmlWriter(MarkupWriter):
         return self.image(image._replace(caption=()))
 
     def reference(self, text: str, note: str) -> str:
-        """Write a reference to a note."""
         return f"{start_tag('ref', {'type': 'note', 'n': note})}{text}</ref>"
 
     def link(self, text: str, address: str) -> str:
-        """Write a link around markup."""
         return f'<ref target="{html.escape(_address(address))}">{text}</ref>'
 
 
@@ -205,5 +196,4 @@ class TeiWriter(XmlWriter):
     """
 
     def heading(self, segment: Segment, places: Places) -> str:
-        """Write a heading."""
         return ("" if places else _NEXT_DIVISION) + super().heading(segment, places)

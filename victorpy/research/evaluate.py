@@ -183,27 +183,24 @@ def _calibration(pages: Sequence[PageResult]) -> list[dict[str, float]]:
 def cross_validate(
     pages: Sequence[LabelledPage],
     make_labeller: Callable[[], Labeller],
-    folds: int,
-    group: str,
-    seed: int,
-    jobs: int,
-    share: float,
+    settings: Settings,
+    share: float = 1.0,
 ) -> Iterator[list[PageResult]]:
     """Yield the results of each fold, labelled by a model that was trained on the other folds.
 
     With a `share` below 1, models are trained on only that share of the groups. Test pages stay the same.
     """
-    groups = [page.site if group == "site" else f"{page.data}/{page.name}" for page in pages]
-    fold_of = make_folds(groups, folds, seed)
+    groups = [page.site if settings.group == "site" else f"{page.data}/{page.name}" for page in pages]
+    fold_of = make_folds(groups, settings.folds, settings.seed)
     order = sorted(set(groups))
-    random.Random(seed).shuffle(order)  # use the same order for every share
+    random.Random(settings.seed).shuffle(order)  # use the same order for every share
     trained_groups = frozenset(order[: max(round(share * len(order)), 1)])
     rows = list(zip(pages, fold_of, groups, strict=True))
     splits = []
-    for fold in range(folds):
+    for fold in range(settings.folds):
         training = [page for page, own_fold, name in rows if own_fold != fold and name in trained_groups]
         splits.append((fold, training, [page for page, own_fold, _ in rows if own_fold == fold]))
-    yield from map_in_jobs(partial(_run_fold, make_labeller), splits, jobs)
+    yield from map_in_jobs(partial(_run_fold, make_labeller), splits, settings.jobs)
 
 
 def _run_fold(
@@ -281,9 +278,7 @@ def evaluate(
             site_key=settings.site_key,
             **variant.parameters,  # type: ignore[arg-type]
         )
-        how = (settings.folds, settings.group, settings.seed, settings.jobs, variant.share)
-        folds = cross_validate(pages, make_labeller, *how)
-        for number, fold in enumerate(folds, 1):
+        for number, fold in enumerate(cross_validate(pages, make_labeller, settings, variant.share), 1):
             results += fold
             progress(variant.name, number, settings.folds)
         return results

@@ -143,8 +143,7 @@ class PageResult:
     labelling: Labelling = field(default=Labelling(()), repr=False)
     gold_content: tuple[bool, ...] = field(default=(), repr=False)
     """Whether each block is content according to the gold."""
-    fingerprint: str = ""
-    """Identifies the page if the method labels blocks."""
+    fingerprint: str = ""  # identifies the page if the method labels blocks
 
 
 def values_of(rows: Iterable[PageResult], measure: str) -> list[float]:

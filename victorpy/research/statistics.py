@@ -31,8 +31,7 @@ class Difference:
     mean: float
     low: float
     high: float
-    p_value: float
-    """Probability of at least this difference if the two cleaners were swapped at random on each page."""
+    p_value: float  # probability of at least this difference if the two cleaners were swapped at random on each page
 
 
 def mean(values: Sequence[float]) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -150,8 +150,9 @@ class Page:
         """The short texts near the headline, which may be bylines or dates: first those after it, then those before."""
         if self.headline is None:
             return []
-        before = reversed(list(islice(_elements_before(self.headline), _BEFORE)))
-        return [*_lines(islice(_elements_from(self.headline), _AFTER)), *reversed(list(_lines(before)))]
+        before = reversed(list(islice(_elements_beside(self.headline, before=True), _BEFORE)))
+        after = chain(self.headline.iter("*"), _elements_beside(self.headline, before=False))
+        return [*_lines(islice(after, _AFTER)), *reversed(list(_lines(before)))]
 
     @cached_property
     def marked(self) -> list[tuple[etree._Element, str]]:
@@ -185,22 +186,12 @@ class Page:
         return [Candidate(text, thing.source) for text, thing in texts]
 
 
-def _elements_from(element: etree._Element) -> Iterator[etree._Element]:
-    """Yield an element, the elements inside it, and those after it."""
-    yield from element.iter("*")
+def _elements_beside(element: etree._Element, before: bool) -> Iterator[etree._Element]:
+    """Yield the elements after an element, or those before it, nearest first."""
     node: etree._Element | None = element
     while node is not None:
-        for sibling in node.itersiblings("*"):
-            yield from sibling.iter("*")
-        node = node.getparent()
-
-
-def _elements_before(element: etree._Element) -> Iterator[etree._Element]:
-    """Yield the elements before an element, nearest first."""
-    node: etree._Element | None = element
-    while node is not None:
-        for sibling in node.itersiblings("*", preceding=True):
-            yield from reversed(list(islice(sibling.iter("*"), _BEFORE)))
+        for sibling in node.itersiblings("*", preceding=before):
+            yield from reversed(list(islice(sibling.iter("*"), _BEFORE))) if before else sibling.iter("*")
         node = node.getparent()
 
 

@@ -146,8 +146,7 @@ class MethodPages:
 
     kept: Bags = field(default_factory=Bags)
     removed: Bags = field(default_factory=Bags)
-    survival: list[dict[str, int]] = field(default_factory=list)
-    """The numbers in `_COUNTS` for each page."""
+    survival: list[dict[str, int]] = field(default_factory=list)  # the numbers in `_COUNTS` for each page
     learned: int = 0  # number of pages that sites were learned from
     learning: float = 0.0
     labelling: float = 0.0

@@ -63,8 +63,7 @@ def _tables(scores: Scores) -> list[Section]:
     folds = [((f"fold {number}",), means) for number, means in enumerate(scores["folds"], 1)]
     confusion = scores["confusion"]
     curve = [((str(row["pages"]),), row["mean"]) for row in scores["learning_curve"]]
-    curve_measures = {name: MEASURES[name] for name in _IN_CURVE}
-    curve_plot = plots.learning_curve(scores["learning_curve"], curve_measures)
+    curve_plot = plots.learning_curve(scores["learning_curve"], {name: MEASURES[name] for name in _IN_CURVE})
     grid = [
         ((" ".join(f"{name}={value:g}" for name, value in row["parameters"].items()),), row["mean"])
         for row in scores["grid"]
