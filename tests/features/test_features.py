@@ -553,6 +553,7 @@ def test_sums_over_ancestors_are_sums_over_the_blocks_in_them(columns: Columns, 
     ],
 )
 def test_font_size_of_a_block(style: str, size: float, default_config: Config) -> None:
+    """Covers _SIZE, _UNITS, _RELATIVE_UNITS and _WORDS."""
     columns = page(f"<p>{'tea ' * 30}</p><p style='{style}'>cup", default_config)
     feature = find_feature("style.font-size")
     assert feature is not None
@@ -561,6 +562,7 @@ def test_font_size_of_a_block(style: str, size: float, default_config: Config) -
 
 @pytest.mark.parametrize(("tag", "size"), [("h1", 2), ("h2", 1.5), ("h3", 1.17), ("h4", 1), ("h5", 0.83), ("h6", 0.67)])
 def test_font_size_of_a_heading(tag: str, size: float, default_config: Config) -> None:
+    """Covers _TAGS."""
     columns = page(f"<p>{'tea ' * 30}</p><{tag}>cup", default_config)
     feature = find_feature("style.font-size")
     assert feature is not None
@@ -577,6 +579,7 @@ def test_font_size_of_a_heading(tag: str, size: float, default_config: Config) -
     ],
 )
 def test_styles_around_a_block(kind: str, styles: list[str], default_config: Config) -> None:
+    """Covers _VALUES."""
     feature = find_feature(f"style.{kind}")
     assert feature is not None
     for style in styles:

@@ -76,30 +76,24 @@ COPIES = (
 ).split()
 
 
-@pytest.mark.parametrize("name", [*COPIES, "clones", "hidden-side", "visible", "d-md-block", "x-clone", "no-clone"])
-def test_names_of_copies_for_other_screens(name):
-    found = dropped(f"<p>a b c d e</p><p class='{name}'>a b c d e</p>")
-    assert found == ["a b c d e"] * (name in COPIES)
+def test_names_of_copies_for_other_screens():
+    """Covers _COPY_NAME and _COPY_HINTS."""
+    for name in [*COPIES, "clones", "hidden-side", "visible", "d-md-block", "x-clone", "no-clone"]:
+        found = dropped(f"<p>a b c d e</p><p class='{name}'>a b c d e</p>")
+        assert found == ["a b c d e"] * (name in COPIES), name
 
 
-SHARES = [
-    *(
-        "/sharer.php?u=x",
-        "/sharer?u=x",
-        "/share?u=x",
-        "/share/x",
-        "/sharearticle?u=x",
-        "/intent/tweet",
-        "/pin/create/x",
-    ),
-    *("/x?share=1", "/x?a=1&share=2", "mailto:?subject=x", "whatsapp://send", "http://wa.me/1", "https://wa.me/1"),
-    *("https://api.whatsapp.com/send?x", "javascript:window.print()"),
-]
+SHARES = (
+    "/sharer.php?u=x /sharer?u=x /share?u=x /share/x /sharearticle?u=x /intent/tweet /pin/create/x /x?share=1 "
+    "/x?a=1&share=2 mailto:?subject=x whatsapp://send http://wa.me/1 https://wa.me/1 https://api.whatsapp.com/send?x "
+    "javascript:window.print()"
+).split()
 
 
-@pytest.mark.parametrize("address", [*SHARES, "/shares/x", "mailto:a@tea.example", "/x?shared=1", "/intent"])
-def test_addresses_that_share_a_page(address):
-    assert dropped(f"<p>tea<p><a href='{address}'>Go</a>") == ["Go"] * (address in SHARES)
+def test_addresses_that_share_a_page():
+    """Covers _SHARE_ADDRESS and _SHARE_HINTS."""
+    for address in [*SHARES, "/shares/x", "mailto:a@tea.example", "/x?shared=1", "/intent"]:
+        assert dropped(f"<p>tea<p><a href='{address}'>Go</a>") == ["Go"] * (address in SHARES), address
 
 
 @pytest.mark.parametrize("name", "share sharing share-bar social_share shared sharer share-price".split())
@@ -116,15 +110,17 @@ CONTROLS = (
 ).split("|")
 
 
-@pytest.mark.parametrize("text", [*CONTROLS, "tea", "closed", "contents of tea"])
-def test_texts_of_controls_and_contents(text):
-    assert dropped(f"<p>Tea is hot<p>{text.title()}:") == [f"{text.title()}:"] * (text in CONTROLS)
+def test_texts_of_controls_and_contents():
+    """Covers _CONTROLS and _CONTENTS."""
+    for text in [*CONTROLS, "tea", "closed", "contents of tea"]:
+        assert dropped(f"<p>Tea is hot<p>{text.title()}:") == [f"{text.title()}:"] * (text in CONTROLS), text
 
 
 @pytest.mark.parametrize(
     "name", "sr-only screen-reader-text screenreader visually-hidden visuallyHidden a-offscreen".split()
 )
 def test_names_of_texts_for_screen_readers(name):
+    """Covers _SPOKEN_NAME and _SPOKEN_HINTS."""
     config = load_config("default")
     page = Columns(read_document(PRICE.replace("visuallyhidden", name), config), config)
     assert [page.texts[number] for number in hidden_twins(np.ones(page.count, dtype=bool), page)] == ["/mo."]

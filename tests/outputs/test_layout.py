@@ -113,6 +113,12 @@ def test_listings_below_any_number_of_elements_stay_or_go(depth):
     assert body(to_page(html, {"tea"})) == "<p>tea</p>"
 
 
+def test_line_breaks_after_a_listing_are_spaces():
+    html = "<pre>one</pre><p>hot\ntea</p>"
+    assert body(to_page(html, {"one"})) == "<pre>one</pre>"
+    assert body(to_page(html, {"hot tea"})) == "<p>hot\ntea</p>"
+
+
 def test_parts_of_blocks_are_deleted():
     document = EVERYTHING.document("<p>Log in. Tea is <b>hot</b> &amp; <i>good</i>. Bye.</p>", URL, layout=True)
     page = replace(document, spans=(((8, 25),),))

@@ -19,6 +19,7 @@ def tex(markup):
 
 
 def test_tex_of_formulas():
+    """Covers _SYMBOLS, _FUNCTIONS, _ACCENTS and _OPERATORS_WITH_LIMITS."""
     check("formulas", "symbols", {char: tex(f"<mi>a</mi><mo>{char}</mo><mi>b</mi>") for char in SYMBOLS})
     check("formulas", "functions", {name: tex(f"<mi>{name}</mi><mi>x</mi>") for name in FUNCTIONS})
     accents = {char: f"<mi>a</mi><mo>{char}</mo>" for char in ACCENTS}

@@ -36,6 +36,7 @@ def tex(inner):
         ('<span data-tex="x^2"><i>x</i>2</span>', "$x^2$"),
         (r'<span class="math inline">\(x\)</span>', "$x$"),
         (r'<span class="math display">\[x\]</span>', "$$x$$"),
+        (r'<span class="math inline">\(x\) (1)</span>', "$x$"),  # without the number of an equation
     ],
 )  # fmt: skip
 def test_tex_of_common_renderers_is_part_of_the_paragraph(html, text):

@@ -306,6 +306,7 @@ def test_a_page_without_text_has_no_blocks_and_all_its_tags(config: Config) -> N
 
 @pytest.mark.parametrize("engine", ["native", "python"])
 def test_256_levels_of_elements(engine: str, default_config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Covers DEEPEST."""
     if engine == "python":
         without_core(monkeypatch)
     document = read_document(f"<body>{'<div>' * 300}tea<img alt=cup>", default_config)

@@ -13,7 +13,7 @@ from support.snapshots import check, digest
 from victorpy.errors import ConfigError, ModelError
 from victorpy.outputs.anno import read_anno
 from victorpy.sites.content import Content, link_features
-from victorpy.sites.grouping import SITE_KEYS, draw_sample, make_folds, site_of
+from victorpy.sites.grouping import SITE_KEY, SITE_KEYS, draw_sample, make_folds, site_of
 from victorpy.sites.importance import Judgement, Place, block_importances, node_importance, places_of_blocks
 from victorpy.sites.page_tree import DISPLAY, page_tree
 from victorpy.sites.statistics import SiteStatistics
@@ -130,7 +130,7 @@ def test_contents_of_two_places():
 )
 def test_sites_of_addresses(url, domain, host):
     assert (site_of(url), site_of(url, "host")) == (domain, host)
-    assert SITE_KEYS == ("domain", "host")
+    assert (SITE_KEYS, SITE_KEY) == (("domain", "host"), "domain")
     with pytest.raises(ConfigError, match=r"a site must be one of domain, host, not 'hots' \(did you mean 'host'\?\)"):
         site_of(url, "hots")
 
