@@ -872,6 +872,12 @@ def test_rows_after_a_head():
 # Sessions.
 
 
+def test_names_in_configs_and_folders_are_those_of_every_version():
+    actions = {binding.action for group in GROUPS.values() for binding in group}
+    assert {f"{prefix}{label}" for prefix in ("label-", "all-", "place-") for label in Label} <= actions
+    assert INDEX == ".victor-annotate.json"
+
+
 def test_letters_of_labels_are_those_of_every_version():
     session = session_of(EIGHT, (*Label, None, Label.OTHER, Label.LIST))
     assert session.predicted.letters == "hplco?ol"
