@@ -8,6 +8,8 @@ import re
 import unicodedata
 from pathlib import Path, PurePosixPath
 
+from victorpy.base.hashes import hash_text
+
 LONGEST_PART = 120
 """Maximum number of bytes in a path component. File systems allow 255, but temporary names are longer."""
 MOST_PARTS = 12
@@ -101,5 +103,4 @@ class Names:
 
 
 def _key(place: PurePosixPath) -> int:
-    folded = fold(str(place)).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(folded, digest_size=8).digest())
+    return hash_text(fold(str(place)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from itertools import repeat
 from typing import Any
 
 from victorpy.base.plain import checked
@@ -126,17 +127,6 @@ class PageCleaner:
             if self.plan.filters.languages:
                 language = detect_language(page, language)
         problem = self._filter(page, language) if self.plan.filters != NO_FILTERS else None
-        signed: tuple[Signed, ...] = ()
-        if self.detector and not page.is_empty:  # signatures always use the plain text
-            by_paragraph = self.plan.dedup is not None and self.plan.dedup.by_paragraph
-            plain_text = text if output.name == "text" or by_paragraph else OUTPUTS.get("text").render(page)
-            rest = "\n".join(_dropped_texts(page)) if self.detector.uses_page else ""
-            signed = tuple(self.detector.signed(plain_text, document.title, rest, language))
-            if by_paragraph and output.name == "text" and document.has_tag("pre"):  # keep listings without fences whole
-                listings = [segment.text for segment in segments(page) if segment.preformatted]
-                chunks = {chunk for listing in listings for chunk in listing.split("\n\n")}
-                pairs = zip(signed, split_paragraphs(text), strict=True)
-                signed = tuple(one._replace(signature=b"") if part in chunks else one for one, part in pairs)
         probability = sum(page.probabilities) / len(page.probabilities) if page.probabilities else None
         status = Status.EMPTY if page.is_empty else Status.KEPT
         return Outcome(
@@ -157,7 +147,7 @@ class PageCleaner:
             labels=dict(sorted(Counter(map(str, page.labels)).items())),
             probability=_rounded(probability),
             columns=columns,
-            signed=() if problem else signed,
+            signed=() if problem or page.is_empty else self._sign(page, text, language),
         )
 
     def _filter(self, page: CleanPage, language: str) -> Problem | None:
@@ -178,12 +168,23 @@ class PageCleaner:
             return Problem(Kind.LANGUAGE, f"the language is {language or 'unknown'}, not {wanted}")
         return None
 
-
-def _dropped_texts(page: CleanPage) -> Iterator[str]:
-    """Return the texts of blocks that are not, or only partly, in the output."""
-    for number, (label, text) in enumerate(zip(page.labels, page.document.texts, strict=True)):
-        if not label.is_content or (page.spans and page.spans[number] is not None):
-            yield text
+    def _sign(self, page: CleanPage, text: str, language: str) -> tuple[Signed, ...]:
+        """Return the signatures of a page or its paragraphs. They always use the plain text."""
+        dedup, detector, is_text = self.plan.dedup, self.detector, self.output.name == "text"
+        if dedup is None or detector is None:
+            return ()
+        plain_text = text if is_text or dedup.by_paragraph else OUTPUTS.get("text").render(page)
+        dropped: list[str] = []  # the texts that are not, or only partly, in the output
+        if detector.uses_page:
+            blocks = zip(page.document.texts, page.labels, page.spans or repeat(None), strict=False)
+            dropped = [block for block, label, spans in blocks if not label.is_content or spans is not None]
+        signed = detector.signed(plain_text, page.document.title, "\n".join(dropped), language)
+        if dedup.by_paragraph and is_text and page.document.has_tag("pre"):  # keep listings without fences whole
+            listings = [segment.text for segment in segments(page) if segment.preformatted]
+            chunks = {chunk for listing in listings for chunk in listing.split("\n\n")}
+            pairs = zip(signed, split_paragraphs(text), strict=True)
+            signed = [one._replace(signature=b"") if part in chunks else one for one, part in pairs]
+        return tuple(signed)
 
 
 def _rounded(number: float | None) -> float | None:
@@ -331,7 +332,6 @@ class Counts:
             self.add_stored(entry)
 
     def count(self, outcome: Outcome) -> None:
-        """Count a record."""
         self.statuses[str(outcome.status)] += 1
         self.bytes += outcome.size
         if outcome.kind is not None:
@@ -345,11 +345,9 @@ class Counts:
 
     @property
     def pages(self) -> int:
-        """Number of records."""
         return sum(self.statuses.values())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the counts by name."""
         by_status = {str(status): self.statuses[str(status)] for status in Status}
         return {"pages": self.pages, **by_status, "bytes": self.bytes, "kinds": dict(sorted(self.kinds.items()))}
 
@@ -365,7 +363,6 @@ class Tally(Counts):
         """Approximate size of the rows, independent of how they are stored."""
 
     def add(self, record: Record, outcome: Outcome) -> None:
-        """Count a record."""
         self.count(outcome)
         self.row_bytes += ROW_BYTES + len(outcome.text)
         if outcome.status is Status.FAILED:

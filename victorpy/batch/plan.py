@@ -74,7 +74,8 @@ class Filters:
 
     def check(self, cleaner: Cleaner) -> None:
         """Raise an error if a language is unknown, or if the method estimates no confidence."""
-        for code in sorted(set(self.languages) - (known := known_languages()) if self.languages else ()):
+        known = known_languages() if self.languages else frozenset()
+        for code in sorted(set(self.languages) - known):
             raise ConfigError(f"unknown language {code!r}{suggest(code, known - {'zxx'})}; give codes such as en,de")
         if self.min_confidence and not isinstance(cleaner.labeller, ModelLabeller):
             raise ConfigError("a minimum confidence needs a model: other methods have no confidence")
@@ -144,7 +145,6 @@ class Plan:
         return MOST_BYTES if self.plain else self.read.most_bytes
 
     def load(self) -> Cleaner:
-        """Return the cleaner."""
         return (self.make or self.method.load)()
 
     def check(self) -> None:

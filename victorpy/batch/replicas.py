@@ -50,7 +50,12 @@ def decide_records(
         texts.decide()
         if not database.execute("select 1 from work.sqlite_master where name = 'changed'").fetchone():
             database.execute("create table work.changed (number integer primary key, decision text)")
-            database.executemany("insert into changed values (?, ?)", _decisions(dedup, texts.replicas()))
+            in_page = (1 << PARAGRAPH_BITS) - 1
+            for number, group in groupby(texts.replicas(), key=lambda replica: replica[0] >> PARAGRAPH_BITS):
+                repeats = list(group)
+                parts = [text_number & in_page for text_number, _ in repeats]
+                decision = json.dumps(parts) if dedup.by_paragraph else repeats[0][1]
+                database.execute("insert into changed values (?, ?)", (number, decision))
             database.execute("commit")
         return [texts.all_losses()] if dedup.by_paragraph else texts.losses()
 
@@ -61,14 +66,6 @@ def _signed_texts(records: Iterable[tuple[Record, Outcome]], site_key: str) -> I
         for part, signed in enumerate(outcome.signed[: 1 << PARAGRAPH_BITS]):
             if signed.signature:
                 yield (number << PARAGRAPH_BITS) + part, signed, record.site(site_key), description
-
-
-def _decisions(dedup: Dedup, replicas: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield the number of each changed record, with the record or the paragraphs that it repeats as JSON."""
-    for number, group in groupby(replicas, key=lambda replica: replica[0] >> PARAGRAPH_BITS):
-        texts = list(group)
-        parts = [text_number & ((1 << PARAGRAPH_BITS) - 1) for text_number, _ in texts]
-        yield number, json.dumps(parts) if dedup.by_paragraph else texts[0][1]
 
 
 @contextmanager
@@ -90,13 +87,12 @@ def decided(dedup: Dedup, outcome: Outcome, decision: str) -> Outcome:
         return replace(replica, text="", columns={}) if dedup.drop else replica
     repeated = set(json.loads(decision))
     kept = [text for number, text in enumerate(split_paragraphs(outcome.text)) if number not in repeated]
-    loss = f"{len(repeated)} paragraphs repeat other paragraphs of the run" if len(repeated) > 1 else _ONE
+    loss = "1 paragraph repeats another paragraph of the run"
+    if len(repeated) > 1:
+        loss = f"{len(repeated)} paragraphs repeat other paragraphs of the run"
     text = "\n\n".join(kept) + "\n" if kept else ""
     status = outcome.status if kept else Status.EMPTY
     return replace(outcome, status=status, text=text, losses=(*outcome.losses, loss), signed=())
-
-
-_ONE = "1 paragraph repeats another paragraph of the run"
 
 
 def dedup_summary(dedup: Dedup, losses: Iterable[Loss]) -> dict[str, Any]:

@@ -29,11 +29,7 @@ Warn = Callable[[str], None]
 
 
 def learn_site(
-    cleaner: Cleaner,
-    records: Sequence[Record],
-    labelled: Sequence[Path],
-    sample: int,
-    warn: Warn,
+    cleaner: Cleaner, records: Sequence[Record], labelled: Sequence[Path], sample: int, warn: Warn
 ) -> Cleaner:
     """Let a method learn from a site: from all annotated pages, and from a random sample of the other pages."""
     examples = [load_anno(path, cleaner.config.cuts) for path in labelled]

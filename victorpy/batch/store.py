@@ -289,7 +289,6 @@ class Store:
         return list({entry["began"]: entry for entry, _ in entries}.values())
 
     def discard(self) -> None:
-        """Delete the manifest and the parts."""
         self.delete_temporary()
         own_files = (self.stamps_path, self.runs_path, self.manifest_path)
         for path in [*(self.directory / part for part in self.parts), *own_files]:

@@ -204,7 +204,6 @@ class Index:
         self._complete(1)
 
     def decide(self) -> None:
-        """Find the replicas."""
         for state, step in enumerate((self._find_frames, self._add_keys, self._add_pairs, self._decide), 1):
             if self._state == state:
                 step()

@@ -38,8 +38,6 @@ class Encoder:
             raise DataError(f"feature {self.name!r} failed: {type(error).__name__}: {error}") from error
         if column.shape != (page.count,):
             raise DataError(f"feature {self.name!r} returned {column.shape} values for {page.count} blocks")
-        if column.dtype.kind == "b":
-            return column
         if column.dtype.kind not in "biuf":
             raise DataError(f"feature {self.name!r} returned {column.dtype.name}, not numbers")
         if column.dtype.kind == "f" and not np.isfinite(column).all():
@@ -59,8 +57,6 @@ class Encoder:
         if self.scale:
             return np.clip(np.floor(column * self.scale + 1e-9).astype(np.int64), 0, self.scale - 1)
         codes = column.astype(np.int64)
-        if column.dtype.kind == "b":
-            return codes
         if column.dtype.kind == "f" and (codes != column).any():
             raise DataError(
                 f"feature {self.name!r} has fractions: "

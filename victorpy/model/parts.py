@@ -216,7 +216,8 @@ def choose_parts(
     )
     headline = _numbers(roles, Role.HEADLINE)
     if parts.headline == "always":
-        added |= {number: Label.HEADER for number in headline if any(map(_is_content, page.labels[number:]))}
+        followed = [number for number in headline if any(label.is_content for label in page.labels[number:])]
+        added |= dict.fromkeys(followed, Label.HEADER)
     elif parts.headline == "never" or (parts.headline == "model" and page.content):
         dropped |= {number for number in headline if parts.headline == "never" or not _is_likely(number, page)}
     if "tables" in parts.excluded and document.has_tag("table"):
@@ -251,14 +252,10 @@ def _with_labels(page: CleanPage, labels: tuple[Label, ...]) -> CleanPage:
     if page.content and probabilities:
         rows = zip(probabilities, page.content, page.labels, labels, strict=True)
         probabilities = tuple(
-            old_probability if _is_content(old) == _is_content(new) else content if _is_content(new) else 1 - content
+            old_probability if old.is_content == new.is_content else content if new.is_content else 1 - content
             for old_probability, content, old, new in rows
         )
     return replace(page, labels=labels, probabilities=probabilities)
-
-
-def _is_content(label: Label) -> bool:
-    return label is not Label.OTHER
 
 
 def _numbers(roles: tuple[Role, ...], wanted: Role) -> list[int]:

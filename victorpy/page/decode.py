@@ -8,12 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import cchardet
-from w3lib.encoding import (
-    html_body_declared_encoding,
-    http_content_type_encoding,
-    read_bom,
-    resolve_encoding,
-)
+from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, resolve_encoding
 
 from victorpy import native
 from victorpy.errors import DecodeError

@@ -211,7 +211,8 @@ def mathml_to_tex(node: etree._Element, depth: int = 0) -> str:
     match tag, parts:
         case "msub" | "msup" | "msubsup" | "mmultiscripts", [base, *scripts]:
             marks = "^" if tag == "msup" else "_^"
-            return _group(base) + _scripts(marks, scripts)
+            is_one = re.fullmatch(r"\\?\w*|\(.*\)|[()\[\]|]", base)
+            return (base if is_one else f"{{{base}}}") + _scripts(marks, scripts)
         case "munder" | "mover" | "munderover", [base, *limits] if limits:
             if _OPERATORS_WITH_LIMITS.search(base) or tag == "munderover":
                 return base + _scripts("^" if tag == "mover" else "_^", limits)
@@ -245,10 +246,6 @@ def _scripts(marks: str, scripts: Iterable[str]) -> str:
         elif script:
             written += f"{mark}{{{script}}}"
     return written
-
-
-def _group(base: str) -> str:
-    return base if re.fullmatch(r"\\?\w*|\(.*\)|[()\[\]|]", base) else f"{{{base}}}"
 
 
 def _join(parts: Iterable[str]) -> str:

@@ -54,9 +54,11 @@ def inline_styles(root: etree._Element, sheets: Iterable[str] = ()) -> None:
         rarest = min(rule.selector[0][0])  # ids and classes sort before tags
         rules.setdefault(rarest, []).append(((*rule.precedence, number), rule))
     comparisons = 0
-    names: dict[etree._Element, frozenset[str]] = {}
+    names: dict[etree._Element, frozenset[str]] = {}  # the tag, classes and id of each element, as in selectors
     for element in root.iter(etree.Element) if rules else ():
-        names[element] = _names(element)
+        classes = [f".{name}" for name in (element.get("class") or "").split()]
+        identifiers = [f"#{identifier}"] if (identifier := element.get("id")) else []
+        names[element] = frozenset([str(element.tag), *classes, *identifiers])
         candidates = [rule for name in names[element] & rules.keys() for rule in rules[name]]
         comparisons += len(candidates)
         if comparisons > MOST_COMPARISONS:
@@ -107,18 +109,8 @@ def _read_selector(text: str) -> Selector:
     return tuple(parts)
 
 
-def _names(element: etree._Element) -> frozenset[str]:
-    """Return an element's tag, its classes with a dot, and its id with a hash sign."""
-    classes = [f".{name}" for name in (element.get("class") or "").split()]
-    identifier = element.get("id")
-    return frozenset([str(element.tag), *classes, *([f"#{identifier}"] if identifier else [])])
-
-
 def _matches(element: etree._Element, selector: Selector, names: dict[etree._Element, frozenset[str]]) -> bool:
-    """Check a selector from right to left.
-
-    Only the nearest matching ancestor is tried for each part.
-    """
+    """Check a selector from right to left. Only the nearest matching ancestor is tried for each part."""
     (own, _), *outer = selector
     if not own <= names[element]:
         return False

@@ -12,7 +12,7 @@ from itertools import accumulate, repeat
 from typing import NamedTuple, TypeVar
 
 from victorpy.base.hashes import hash_text
-from victorpy.document import Block, Document, Elements, Spans
+from victorpy.document import Document, Elements, Spans
 
 Number = TypeVar("Number", int, float)
 
@@ -38,8 +38,16 @@ class PageTree:
         self.document = document
         # Text outside all elements, which annotation files may contain, gets a root.
         self.elements = document.elements if document.elements.tag else Elements(["html"], [-1], [{}], [1], [0], [0])
-        blocks = zip(document.blocks, spans or repeat(None), strict=False)
-        self.texts = [text for block, kept in blocks for text in _texts(block, self.elements.tag, kept)]
+        self.texts: list[Text] = []
+        for block, kept in zip(document.blocks, spans or repeat(None), strict=False):
+            for piece, whole in block.each_piece():
+                start, stop, element = piece.start, piece.start + len(whole), max(piece.element, 0)
+                spaced = any(map(str.isspace, block.text[start - 1 : start + 1])) if start else block.spaced
+                stretches = ((start, stop),) if kept is None else kept
+                parts = [block.text[max(start, first) : min(stop, last)].strip() for first, last in stretches]
+                text = " ".join(parts).strip()
+                shown = self.elements.tag[element] != "img" and (kept is None or bool(text))
+                self.texts.append(Text(text, element, block.index, piece.distance, shown, spaced))
 
     @cached_property
     def content(self) -> list[list[int]]:
@@ -119,13 +127,3 @@ class PageTree:
             if number in chosen:
                 inside[text.block] += len(text.text)
         return [chars > 0 and chars >= share * all_chars for chars, all_chars in zip(inside, total, strict=True)]
-
-
-def _texts(block: Block, tags: Sequence[str], kept: Spans | None) -> Iterator[Text]:
-    for piece, whole in block.each_piece():
-        start, stop, element = piece.start, piece.start + len(whole), max(piece.element, 0)
-        spaced = any(map(str.isspace, block.text[start - 1 : start + 1])) if start else block.spaced
-        spans = ((start, stop),) if kept is None else kept
-        text = " ".join(block.text[max(start, first) : min(stop, last)].strip() for first, last in spans).strip()
-        shown = tags[element] != "img" and (kept is None or bool(text))
-        yield Text(text, element, block.index, piece.distance, shown, spaced)

@@ -88,10 +88,7 @@ class StyleTree:
         self.root = ElementNode(ROOT, "")
         self.page_count = 0
         self.seen: set[str] = set()
-        """Fingerprints of the pages.
-
-        If a page were counted twice, all its text would look repeated.
-        """
+        """Fingerprints of the pages. If a page were counted twice, all its text would look repeated."""
         self.t: float | None = None  # the threshold that was chosen for the site when the tree was built
 
     @property

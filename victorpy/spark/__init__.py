@@ -17,16 +17,7 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = [
-    "LIST_OF_FAILED",
-    "Plan",
-    "check_plan",
-    "clean",
-    "clean_frame",
-    "run_plan",
-    "session",
-    "with_model",
-]
+__all__ = ["LIST_OF_FAILED", "Plan", "check_plan", "clean", "clean_frame", "run_plan", "session", "with_model"]
 
 
 def clean(

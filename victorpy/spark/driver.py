@@ -257,19 +257,17 @@ class _Run:
         if not self.store.exists(_CUTS):
             piece = piece_size(sum(sizes), self.spark.sparkContext.defaultParallelism)
             large = [file for file, size in zip(files, sizes, strict=True) if size > piece]
-            self.store.write(_CUTS, json.dumps(self._find_cuts(large, piece) if large else {}))
+            cuts = []
+            if large:
+                self.say(f"dividing {len(large):,} files")
+                find_cuts = partial(task.find_cuts, self.plan.read, piece)
+                cuts = self.spark.sparkContext.parallelize(large, len(large)).map(find_cuts).collect()
+            self.store.write(_CUTS, json.dumps({str(file.path): cut for file, cut in zip(large, cuts, strict=True)}))
         stored = json.loads(self.store.read(_CUTS))
         for file, size in zip(files, sizes, strict=True):
             cut = stored.get(str(file.path), [(0, 0)])
             for unit in task.cut_file(file, cut):
                 yield unit, size // len(cut)
-
-    def _find_cuts(self, large: list[InputFile], piece: int) -> dict[str, list[tuple[int, int]]]:
-        """Let tasks find where large files can be divided."""
-        self.say(f"dividing {len(large):,} files")
-        find_cuts = partial(task.find_cuts, self.plan.read, piece)
-        found = self.spark.sparkContext.parallelize(large, len(large)).map(find_cuts).collect()
-        return {str(file.path): cut for file, cut in zip(large, found, strict=True)}
 
     def save_times(self) -> None:
         """Store the times and counts of this run so far, after those of the runs that it resumes."""
@@ -293,7 +291,12 @@ class _Run:
                 if self.plan.dedup is not None:
                     self._decide(self.plan.dedup)
             for name in self._in_parallel(self._write_shard, self.shards):
-                self._count(name)
+                counts = self._counts_of(name) or Counts().as_dict()
+                self.counts.add_stored(counts)
+                self.new_counts.add_stored(counts)
+                self.save_times()
+                failed = self.counts.statuses[str(Status.FAILED)]
+                self.say(f"{name} of {len(self.shards):,}: {self.counts.pages:,} pages so far, {failed:,} failed")
             for name in (_SITES, _CLEANED, _REPLICAS, _REPEATS):
                 self.store.delete(name)
             self.store.concatenate([f"{_FAILED}/{name}" for name in self.shards], LIST_OF_FAILED)
@@ -443,15 +446,6 @@ class _Run:
         if not self.plan.dedup:  # a resumed run needs all records to find replicas
             self.store.delete(f"{_CLEANED}/{name}")
         return True
-
-    def _count(self, name: str) -> None:
-        """Add the counts of a shard that was just written."""
-        counts = self._counts_of(name) or Counts().as_dict()
-        self.counts.add_stored(counts)
-        self.new_counts.add_stored(counts)
-        self.save_times()
-        failed = self.counts.statuses[str(Status.FAILED)]
-        self.say(f"{name} of {len(self.shards):,}: {self.counts.pages:,} pages so far, {failed:,} failed")
 
     def _write_lines(self, frame: DataFrame, name: str) -> None:
         """Let an executor write a file of lines, sorted by position. It sorts large numbers of rows on its disk."""

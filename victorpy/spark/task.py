@@ -154,16 +154,16 @@ def _rows(batches: Batches) -> Iterator[dict[str, Any]]:
 
 def clean_pages(work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Clean the pages in the rows, or in the files that the rows name."""
-    return _results(work, _cleaned(work, _rows(batches)))
 
+    def cleaned() -> Iterator[Ended]:
+        with _child(work) as child, tempfile.TemporaryDirectory(prefix="victor-pages-") as place:
+            directory = Path(place)
+            groups = _groups(work.plan, _rows(batches), directory)
+            for number, (unit, record, outcome) in enumerate(_run_groups(work, child, groups, directory)):
+                is_unit = unit.path.suffix != SPILL
+                yield (unit.number, record.origin.position) if is_unit else (0, number), record, outcome
 
-def _cleaned(work: Work, rows: Iterator[dict[str, Any]]) -> Iterator[Ended]:
-    with _child(work) as child, tempfile.TemporaryDirectory(prefix="victor-pages-") as place:
-        directory = Path(place)
-        groups = _groups(work.plan, rows, directory)
-        for number, (unit, record, outcome) in enumerate(_run_groups(work, child, groups, directory)):
-            is_unit = unit.path.suffix != SPILL
-            yield (unit.number, record.origin.position) if is_unit else (0, number), record, outcome
+    return _results(work, cleaned())
 
 
 def _groups(plan: Plan, rows: Iterator[dict[str, Any]], directory: Path) -> Iterator[Group]:
@@ -214,10 +214,6 @@ def _run_groups(
 
 def group_pages(work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Return the pages in the rows, or in the files that the rows name, as packed records with their site."""
-    return _in_batches(_packed(work, _rows(batches)), SITE_SCHEMA)
-
-
-def _packed(work: Work, rows: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int]]:
     plan = work.plan
 
     def site_row(file: int, record: Record, packed: bytes) -> tuple[dict[str, Any], int]:
@@ -225,27 +221,47 @@ def _packed(work: Work, rows: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[s
         name = f"{file:09d} {record.origin.source}"
         return {"site": site, "file": name, "position": record.origin.position, "record": packed}, len(packed)
 
-    for fields in rows:
-        if "unit" not in fields:
-            record = _row_record(plan.read, fields)
-            yield site_row(0, record, pack(record))
-            continue
-        unit = from_json(fields["unit"], InputFile, "a unit")
-        groups = [Group(0, (unit,), STRETCH_RECORDS)]
-        with _child(work) as child, tempfile.TemporaryDirectory(prefix="victor-pages-") as place:
-            directory = Path(place)
-            progress = Progress(io.StringIO(), quiet=True)
-            for segment in Flow(child, groups, directory, SPILL, progress, function=spill_stretch).segments():
-                path = directory / f"{segment.stretch.name}{SPILL}"
-                for _, offset, _ in segment.tally["pages"]:
-                    packed = read_spilled(spilled_page(path, offset))
-                    yield site_row(unit.number, unpack(packed), packed)
-                path.unlink()
+    def rows() -> Iterator[tuple[dict[str, Any], int]]:
+        for fields in _rows(batches):
+            if "unit" not in fields:
+                record = _row_record(plan.read, fields)
+                yield site_row(0, record, pack(record))
+                continue
+            unit = from_json(fields["unit"], InputFile, "a unit")
+            groups = [Group(0, (unit,), STRETCH_RECORDS)]
+            with _child(work) as child, tempfile.TemporaryDirectory(prefix="victor-pages-") as place:
+                directory = Path(place)
+                progress = Progress(io.StringIO(), quiet=True)
+                for segment in Flow(child, groups, directory, SPILL, progress, function=spill_stretch).segments():
+                    path = directory / f"{segment.stretch.name}{SPILL}"
+                    for _, offset, _ in segment.tally["pages"]:
+                        packed = read_spilled(spilled_page(path, offset))
+                        yield site_row(unit.number, unpack(packed), packed)
+                    path.unlink()
+
+    return _in_batches(rows(), SITE_SCHEMA)
 
 
 def clean_grouped(work: Work, site: str, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Clean the records of one site. Sites have the same order as in a local run."""
-    return _results(work, _clean_site(work, site, batches), f"{bucket_of(site):02d} {site}\0")
+    """Clean the records of one site. Sites have the same order as in a local run.
+
+    The records are spilled to the local disk, and memory holds only their offsets.
+    """
+
+    def cleaned() -> Iterator[Ended]:
+        with _child(work) as child, tempfile.TemporaryDirectory(prefix="victor-site-") as place:
+            directory = Path(place)
+            with Spill(directory / f"pages{SPILL}") as spill:
+                places = [(row["file"], row["position"], spill.add(row["record"])) for row in _rows(batches)]
+            pages = [page for _, _, page in sorted(places)]  # restore the order of the inputs
+            sites = Sites(work.plan, directory, Progress(io.StringIO(), quiet=True), child)
+            model = sites.wait_for_model(site, sites.learn(site, pages))
+            some = enumerate(chunked(pages, STRETCH_RECORDS))
+            groups = (Group(number, tuple(files), STRETCH_RECORDS, model) for number, files in some)
+            for number, (_, record, outcome) in enumerate(_run_groups(work, child, groups, directory, sites)):
+                yield (0, number), record, outcome
+
+    return _results(work, cleaned(), f"{bucket_of(site):02d} {site}\0")
 
 
 def finish_signed(work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -259,21 +275,6 @@ def finish_signed(work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
             yield (0, 0), record, decided(dedup, outcome, decision) if dedup and decision else outcome
 
     return _results(work, final())
-
-
-def _clean_site(work: Work, site: str, batches: Batches) -> Iterator[Ended]:
-    """Clean a site. Its records are spilled to the local disk, and memory holds only their offsets."""
-    with _child(work) as child, tempfile.TemporaryDirectory(prefix="victor-site-") as place:
-        directory = Path(place)
-        with Spill(directory / f"pages{SPILL}") as spill:
-            places = [(fields["file"], fields["position"], spill.add(fields["record"])) for fields in _rows(batches)]
-        pages = [page for _, _, page in sorted(places)]  # restore the order of the inputs
-        sites = Sites(work.plan, directory, Progress(io.StringIO(), quiet=True), child)
-        model = sites.wait_for_model(site, sites.learn(site, pages))
-        some = enumerate(chunked(pages, STRETCH_RECORDS))
-        groups = (Group(number, tuple(files), STRETCH_RECORDS, model) for number, files in some)
-        for number, (_, record, outcome) in enumerate(_run_groups(work, child, groups, directory, sites)):
-            yield (0, number), record, outcome
 
 
 # The files that tasks read.

@@ -108,13 +108,7 @@ class PartWriter:
     """
 
     def __init__(
-        self,
-        plan: Plan,
-        store: Store,
-        sink: Sink,
-        pool: Workers | Here,
-        progress: Progress,
-        decisions: Path | None,
+        self, plan: Plan, store: Store, sink: Sink, pool: Workers | Here, progress: Progress, decisions: Path | None
     ) -> None:
         """`decisions` is a directory with decisions about replicas."""
         self.committed: Callable[[], object] = lambda: None
@@ -142,7 +136,18 @@ class PartWriter:
             part = _Part(*self._store.part_path(self._number, self._sink.folder, self._sink.suffix))
             self._parts.append(part)
             self._number += 1
-        self._add_piece(part, segment)
+        log = self._log(segment)
+        if isinstance(self._sink, Folder):
+            seen = self._progress.report
+            part.tally.add_stored(write_piece(self._plan, self._sink, log, self._decisions, self._records, seen))
+        else:
+            for failure in segment.tally["failures"]:
+                self._progress.failed(failure)
+            if segment.checksum is not None:  # there is a piece already
+                part.tally.add_stored(segment.tally)
+            else:
+                part.pieces.append(_Step(self, _write_in_worker, log, self._decisions, self._records))
+                self._pool.queue.append(part.pieces[-1])
         part.segments.append(segment)
         part.pages += pages
         part.size += segment.row_bytes
@@ -151,20 +156,6 @@ class PartWriter:
             self._end(part)
         while len(self._pool.queue) > _WAITING * self._pool.jobs:
             self._pool.step(lambda worker: None)
-
-    def _add_piece(self, part: _Part, segment: Segment) -> None:
-        log = self._log(segment)
-        if isinstance(self._sink, Folder):
-            seen = self._progress.report
-            part.tally.add_stored(write_piece(self._plan, self._sink, log, self._decisions, self._records, seen))
-            return
-        for failure in segment.tally["failures"]:
-            self._progress.failed(failure)
-        if segment.checksum is not None:
-            part.tally.add_stored(segment.tally)
-        else:
-            part.pieces.append(_Step(self, _write_in_worker, log, self._decisions, self._records))
-            self._pool.queue.append(part.pieces[-1])
 
     def _log(self, segment: Segment) -> Path:
         return self._store.segments / f"{segment.stretch.name}.log"
@@ -182,27 +173,24 @@ class PartWriter:
                 pieces = [self._log(segment).with_suffix(PIECE) for segment in part.segments]
                 part.joining = _Step(self, _join_in_worker, pieces, part.temporary)
                 self._pool.queue.append(part.joining)
-        while self._parts and self._parts[0].joining and self._parts[0].joining.is_done:
-            self._commit(self._parts.popleft())
+        while self._parts and (joined := self._parts[0].joining) and joined.is_done:
+            part = self._parts.popleft()
+            last = part.segments[-1]
+            following = last.following or Stretch(last.stretch.group + 1)
+            # Leave out the offset. It is unknown if rows were reused, and the manifest must not depend on that.
+            entry = {"last": last.last, "next": following[:-1], **part.tally.as_dict()}
+            self._store.commit(part.path, part.temporary, self._result(part, joined), entry)
+            for segment in part.segments:
+                log = self._log(segment)
+                log.with_suffix(PIECE).unlink(missing_ok=True)
+                if self._decisions is None:
+                    log.unlink(missing_ok=True)
+            self.committed()
 
     def _result(self, part: _Part, step: _Step) -> Any:
         if isinstance(step.result, Problem):
             raise VictorError(f"{part.path}: cannot be written: {step.result.words}")
         return step.result
-
-    def _commit(self, part: _Part) -> None:
-        assert part.joining is not None
-        last = part.segments[-1]
-        following = last.following or Stretch(last.stretch.group + 1)
-        # Leave out the offset. It is unknown if rows were reused, and the manifest must not depend on that.
-        entry = {"last": last.last, "next": following[:-1], **part.tally.as_dict()}
-        self._store.commit(part.path, part.temporary, self._result(part, part.joining), entry)
-        for segment in part.segments:
-            log = self._log(segment)
-            log.with_suffix(PIECE).unlink(missing_ok=True)
-            if self._decisions is None:
-                log.unlink(missing_ok=True)
-        self.committed()
 
     def finish(self) -> None:
         """Write the last part, and wait for all parts."""

@@ -63,16 +63,18 @@ class Progress:
         self.began = datetime.now(UTC).isoformat()
         self._log_path = log
         self._log: TextIO | None = None
-        self._begin("", total, in_bytes)
+        self.begin("", total, in_bytes)
         if log is not None:
             self._log = open_output(log, self.say, "a")
 
-    def _begin(self, description: str, total: int | None, in_bytes: bool) -> None:
+    def begin(self, description: str, total: int | None = None, in_bytes: bool = False) -> None:
+        """Start a new stage, which counts from zero."""
         self._description, self.total, self.in_bytes = description, total, in_bytes
         self._learned = 0
         self._n = self._initial = 0  # pages or bytes, including those of earlier runs
         self._stage_start = self._drawn_at = time.monotonic()
         self._draw()
+        self.log("stage", name=description, total=total, unit=self._unit)
 
     @property
     def seconds(self) -> float:
@@ -163,7 +165,6 @@ class Progress:
         self._stream.flush()
 
     def log(self, event: str, **fields: Any) -> None:
-        """Add a line to the log."""
         if self._log is None:
             return
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -179,11 +180,6 @@ class Progress:
         self.counts = Counts(counts.as_dict())
         self._n += count
         self._initial += count
-
-    def begin(self, description: str, total: int | None = None, in_bytes: bool = False) -> None:
-        """Start a new stage, which counts from zero."""
-        self._begin(description, total, in_bytes)
-        self.log("stage", name=description, total=total, unit=self._unit)
 
     def note(self, words: str) -> None:
         """Write a line, unless quiet."""

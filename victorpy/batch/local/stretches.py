@@ -20,16 +20,7 @@ from typing import Any, TypedDict
 
 from victorpy.base.child import limit_memory
 from victorpy.base.plain import checked
-from victorpy.batch.inputs import (
-    Group,
-    InputFile,
-    Stamps,
-    Wanted,
-    is_unread,
-    read_failed,
-    read_file,
-    unread_record,
-)
+from victorpy.batch.inputs import Group, InputFile, Stamps, Wanted, is_unread, read_failed, read_file, unread_record
 from victorpy.batch.local.logs import (
     EXPANSION_ERRORS,
     PIECE,
@@ -242,7 +233,7 @@ def start_worker(plan: Plan, previous: Previous | None, is_guarded: bool) -> int
     """Load the model. Returns the number of bytes that reading takes in addition to a page."""
     if plan.to == "parquet":
         _prepare_arrow()
-    extra = _COPIES * (plan.most_bytes or 0) + AHEAD_BYTES
+    extra = _COPIES * plan.most_bytes + AHEAD_BYTES
     _load_site.cache_clear()
     _states[:] = [_State(plan, PageCleaner(plan), _reader(plan, previous), is_guarded, plan.limits.memory + extra)]
     return extra

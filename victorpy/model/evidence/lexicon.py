@@ -74,11 +74,6 @@ class Table:
             row += 1
         return odds
 
-    @property
-    def fullest_slot(self) -> int:
-        """Maximum number of rows that a look-up compares."""
-        return self._slots[1]
-
     @cached_property
     def _slots(self) -> tuple[npt.NDArray[np.int32], int]:
         """The first row of each slot, and the number of rows in the fullest slot."""
@@ -135,7 +130,7 @@ class Lexicon:
             tables.append(Table(hashes[order], odds[order]))
         if sum(len(table.hashes) for table in tables) != len(ends):
             raise ValueError(f"its lexicon has token kinds other than {', '.join(KINDS)}")
-        if any(table.fullest_slot > FULLEST_SLOT for table in tables):
+        if any(table._slots[1] > FULLEST_SLOT for table in tables):
             raise ValueError("too many tokens of its lexicon have similar hashes")
         return cls(tuple(tables), text)
 
@@ -260,22 +255,29 @@ class Poll:
         if known is None or known.all():
             self._shares.setdefault(site, []).append(float((weight * content).sum() / weight.sum()))
         for votes, pairs in zip(self._votes, _tokens_of_blocks(page), strict=True):
-            hashes, block = _distinct(*pairs)
-            tokens, number = np.unique(hashes, return_inverse=True)
-            total = _sums(number, weight[block], len(tokens))
-            kept = _sums(number, (weight * content)[block], len(tokens))
+            order = np.lexsort(pairs)
+            hashes, block = pairs[0][order], pairs[1][order]
+            is_new = np.append(True, (hashes[1:] != hashes[:-1]) | (block[1:] != block[:-1]))[: len(hashes)]
+            tokens, number = np.unique(hashes[is_new], return_inverse=True)
+            total = _sums(number, weight[block[is_new]], len(tokens))
+            kept = _sums(number, (weight * content)[block[is_new]], len(tokens))
             is_known = total > 0
             votes.setdefault(site, []).append(Vote(tokens[is_known], kept[is_known], total[is_known]))
 
     def votes(self) -> list[Votes]:
-        """Return the votes on names, words and headings."""
+        """Return the votes on names, words and headings, relative to the share of content on each site."""
         shares = [share for its_shares in self._shares.values() for share in its_shares]
         base = float(np.clip(np.mean(shares or [0.5]), 0.01, 0.99))
         above = {site: float(np.mean(its_shares)) - base for site, its_shares in self._shares.items()}
-        return [
-            Votes({site: _merged(votes, above.get(site, 0.0)) for site, votes in by_site.items()}, base)
-            for by_site in self._votes
-        ]
+        merged: list[dict[str, Vote]] = [{} for _ in KINDS]
+        for merged_by_site, by_site in zip(merged, self._votes, strict=True):
+            for site, votes in by_site.items():
+                hashes, where = np.unique(np.concatenate([vote.hashes for vote in votes]), return_inverse=True)
+                content = _sums(where, np.concatenate([vote.content for vote in votes]), len(hashes))
+                total = _sums(where, np.concatenate([vote.total for vote in votes]), len(hashes))
+                relative = np.clip(content - above.get(site, 0.0) * total, 0, total)
+                merged_by_site[site] = Vote(hashes, relative, total)
+        return [Votes(sites, base) for sites in merged]
 
 
 def _tokens_of_blocks(page: Columns) -> Iterator[tuple[Hashes, Counts]]:
@@ -304,23 +306,8 @@ def _tokens_of_owners(hashes: Hashes, owner: Counts, wanted: Counts, block: Coun
     return hashes[tokens], np.repeat(block, lengths)
 
 
-def _distinct(hashes: Hashes, block: Counts) -> tuple[Hashes, Counts]:
-    order = np.lexsort((hashes, block))
-    hashes, block = hashes[order], block[order]
-    is_new = np.append(True, (hashes[1:] != hashes[:-1]) | (block[1:] != block[:-1]))[: len(hashes)]
-    return hashes[is_new], block[is_new]
-
-
 def _sums(number: Counts, values: Floats, count: int) -> Floats:
     return np.bincount(number.reshape(-1), values, count).astype(np.float64)
-
-
-def _merged(votes: Sequence[Vote], above: float) -> Vote:
-    """Merge the votes of a site, relative to the share of content on the site (`above`)."""
-    hashes, where = np.unique(np.concatenate([vote.hashes for vote in votes]), return_inverse=True)
-    content = _sums(where, np.concatenate([vote.content for vote in votes]), len(hashes))
-    total = _sums(where, np.concatenate([vote.total for vote in votes]), len(hashes))
-    return Vote(hashes, np.clip(content - above * total, 0, total), total)
 
 
 def spell(tables: Sequence[Table], pages: Iterable[Columns]) -> str:

@@ -129,15 +129,11 @@ def _has_spoken_twin(number: int, kept: Flags, page: Columns) -> bool:
     for block in page.document.select(near):
         pieces = [*block.each_piece()]
         piece, text = pieces[-1 if block.index < number else 0]
-        if _is_spoken(piece.element, page.document) and _says(page.texts[number], text):
+        around = [piece.element, page.document.elements.parent[piece.element]] if piece.element >= 0 else []
+        is_spoken = any(_SPOKEN_NAME.search(page.document.attributes_of(each).get("class", "")) for each in around)
+        if is_spoken and _says(page.texts[number], text):
             return True
     return False
-
-
-def _is_spoken(element: int, document: Document) -> bool:
-    """Whether an element or its parent is for screen readers only."""
-    around = [element, document.elements.parent[element]] if element >= 0 else []
-    return any(_SPOKEN_NAME.search(document.attributes_of(each).get("class", "")) for each in around)
 
 
 def _says(short: str, spoken: str) -> bool:
@@ -222,7 +218,9 @@ def buttons(kept: Flags, page: Columns) -> list[int]:
     around = [element_of_piece[np.searchsorted(block_of_piece, links)]]
     for _ in range(_SHARE_LEVELS - 1):
         around.append(page._parent_or_self[around[-1]])
-    shares = _sharing(np.concatenate(around), page.document)
+    near = np.concatenate(around)
+    shares = _named(near, page.document, "href", _SHARE_HINTS, _SHARE_ADDRESS)
+    shares += _named(near, page.document, "class", ["shar"], _SHARE_NAME)
     if shares:
         found += links[np.isin(around, shares).any(axis=0)].tolist()
     return found + [number for number in links.tolist() if _JUMP.match(texts[number]) and words[number] > 1]
@@ -302,12 +300,6 @@ def _lines_with(text: str, hints: Sequence[str]) -> set[int]:
             found.add(line)
             place = text.find(hint, place + 1)
     return found
-
-
-def _sharing(elements: Counts, document: Document) -> list[int]:
-    """Return the elements that share, print or send the page, according to their address or name."""
-    by_address = _named(elements, document, "href", _SHARE_HINTS, _SHARE_ADDRESS)
-    return by_address + _named(elements, document, "class", ["shar"], _SHARE_NAME)
 
 
 def _named(

@@ -177,6 +177,9 @@ def fit_evidence(
     inputs = Inputs(config)
     report(f"evidence: features of {len(pages):,} pages")
     votes, matrices = _first_inputs(pages, content, sites, factors, inputs)
+    pairs = zip(pages, factors, strict=True)
+    weights_of = [training_weights(page) * factor * without_headline(page) for page, factor in pairs]
+    most_blocks = float(config.one("evidence-blocks", "inf"))
     own_rows = _input_count(inputs, layer=0)
     layer_count = _layer_count(config)
     layers: list[Layer] = []
@@ -194,9 +197,7 @@ def fit_evidence(
                 random = np.random.default_rng(seed)
                 samples = []
                 for page in chosen:
-                    most_blocks = float(config.one("evidence-blocks", "inf"))
-                    every = training_weights(pages[page]) * factors[page] * without_headline(pages[page])
-                    blocks, weights = sample_blocks(every, most_blocks, random)
+                    blocks, weights = sample_blocks(weights_of[page], most_blocks, random)
                     samples.append((matrices[page][:, blocks], content[page][blocks], weights))
                 parts, targets, its_weights = zip(*samples, strict=True)
                 target, weight = np.concatenate(targets), np.concatenate(its_weights)
@@ -208,10 +209,9 @@ def fit_evidence(
         """Train the net of the config on pages, if it has one."""
         if not (_net_width(config) and chosen):
             return None
-        examples = []
-        for page in chosen:
-            weight = training_weights(pages[page]) * factors[page] * without_headline(pages[page])
-            examples.append(Example(matrices[page], content[page], weight, block_weights(pages[page])))
+        examples = [
+            Example(matrices[page], content[page], weights_of[page], block_weights(pages[page])) for page in chosen
+        ]
         return train_net(examples, _net_width(config), slice(inputs.count, own_rows))
 
     for layer in range(layer_count):
@@ -237,11 +237,7 @@ def fit_evidence(
 
 
 def _first_inputs(
-    pages: Sequence[Columns],
-    content: Sequence[Flags],
-    sites: Sequence[str],
-    factors: Sequence[Floats],
-    inputs: Inputs,
+    pages: Sequence[Columns], content: Sequence[Flags], sites: Sequence[str], factors: Sequence[Floats], inputs: Inputs
 ) -> tuple[list[Votes], list[Matrix]]:
     """Return the votes for the lexicon, and the inputs of the first layer for every page."""
     poll = Poll()

@@ -151,11 +151,8 @@ def _is_thread(bodies: Counts, kept: Flags, page: Columns) -> bool:
     gaps = [*zip(stop[:-1].tolist(), first[1:].tolist(), strict=True)]
     between = [np.arange(begin, min(end, begin + _MOST_BETWEEN)) for begin, end in gaps]
     in_time = page.within("time")
-    dated = sum(bool(in_time[blocks].any() or _has_date(blocks, page)) for blocks in between)
+    dated = 0
+    for blocks in between:
+        numbers = (_NUMBER.fullmatch(page.texts[block]) for block in blocks.tolist())
+        dated += bool(in_time[blocks].any() or any(numbers) or text_marks(page, "date", blocks).any())
     return dated >= _LEAST_DATED * len(between)
-
-
-def _has_date(blocks: Counts, page: Columns) -> bool:
-    """Whether one of the blocks has a date or is the number of a post."""
-    is_numbered = any(_NUMBER.fullmatch(page.texts[block]) for block in blocks.tolist())
-    return is_numbered or bool(text_marks(page, "date", blocks).any())

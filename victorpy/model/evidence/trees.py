@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -36,7 +37,8 @@ DEEPEST = 8
 """Maximum depth of an oblivious tree. The index of a leaf is a byte."""
 
 CATBOOST, LIGHTGBM = "catboost", "lightgbm"
-"""The learners that can grow trees."""
+"""The learners that can grow trees. Their packages have the same names."""
+_SHOWN = {CATBOOST: "CatBoost", LIGHTGBM: "LightGBM"}
 
 _LEAFWISE = ("num_leaves", "min_child_samples")
 """Settings of leaf-wise trees. CatBoost accepts them, but its oblivious trees do not use them."""
@@ -353,6 +355,32 @@ def _lightgbm_tree(root: Mapping[str, Any]) -> LeafwiseForest:
     )
 
 
+def from_catboost(learner: Any) -> Forest:
+    """Convert a trained classifier of CatBoost with oblivious trees."""
+    import json
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "trees.json"
+        learner.save_model(str(path), format="json")
+        model = json.loads(path.read_text(encoding="utf-8"))
+    trees = model["oblivious_trees"]
+    scale, bias = model["scale_and_bias"]
+    depth = max([1, *(len(tree["splits"] or ()) for tree in trees)])
+    features = np.zeros((len(trees), depth), dtype=np.int32)
+    borders = np.full((len(trees), depth), np.inf, dtype=np.float32)  # no value is above infinity
+    leaves = np.zeros((len(trees), 2**depth, len(bias)), dtype=np.float32)
+    for number, tree in enumerate(trees):
+        for level, question in enumerate(tree["splits"] or ()):
+            features[number, level] = question["float_feature_index"]
+            borders[number, level] = question["border"]
+        values = np.array(tree["leaf_values"]).reshape(-1, len(bias)) * scale
+        leaves[number, : len(values)] = values
+    return ObliviousForest(
+        features, borders, leaves[:, :, 0] if len(bias) == 1 else leaves, np.array(bias, dtype=np.float64)
+    )
+
+
 def learners(config: Config) -> list[str]:
     """Return the learners of the trees for content, whose forests are averaged."""
     return config.one(f"{EVIDENCE}-learner", CATBOOST).split("+")
@@ -363,7 +391,8 @@ def tree_settings(config: Config, stage: str = EVIDENCE, learner: str = CATBOOST
 
     If both learners are used, depth limits CatBoost's trees, and the number of leaves limits LightGBM's trees.
     """
-    classifier = _catboost().CatBoostClassifier if learner == CATBOOST else _lightgbm().LGBMClassifier
+    package = _import_learner(learner)
+    classifier = package.CatBoostClassifier if learner == CATBOOST else package.LGBMClassifier
     parameters = {*inspect.signature(classifier.__init__).parameters, *(_LIGHTGBM_NAMES if learner == LIGHTGBM else ())}
     settings: dict[str, Any] = {"learner": learner, "random_seed": 1}
     others = _LEAFWISE if learner == CATBOOST else ("depth",) if len(learners(config)) > 1 else ()
@@ -371,8 +400,8 @@ def tree_settings(config: Config, stage: str = EVIDENCE, learner: str = CATBOOST
         if not values or name in others:
             continue
         if name not in parameters:
-            shown = "CatBoost" if learner == CATBOOST else "LightGBM"
-            raise config.error(f"{stage}-param-{name}", f"{shown} has no parameter {name!r}{suggest(name, parameters)}")
+            message = f"{_SHOWN[learner]} has no parameter {name!r}{suggest(name, parameters)}"
+            raise config.error(f"{stage}-param-{name}", message)
         settings[name] = int(float(values[0])) if name in _WHOLE else float(values[0])
     if learner == CATBOOST and settings.get("depth", 1) > DEEPEST:
         message = f"trees are at most {DEEPEST} levels deep, not {settings['depth']}"
@@ -415,81 +444,32 @@ def train_forest(
 ) -> Forest:
     """Train trees that separate two or more classes; LightGBM separates only two."""
     given = {name: value for name, value in settings.items() if name != "learner"}
-    learner = _train_lightgbm if settings.get("learner") == LIGHTGBM else _train_catboost
-    return learner(matrix, target, weights, given, stage, baseline)
-
-
-def _train_lightgbm(
-    matrix: Matrix,
-    target: Counts | Floats,
-    weights: Floats,
-    given: Mapping[str, Any],
-    stage: str,
-    baseline: Floats | None,
-) -> Forest:
-    lightgbm = _lightgbm()
-    # Without missing values, a question is a plain comparison. Results do not depend on the number of threads.
-    fixed = {"use_missing": False, "deterministic": True, "force_row_wise": True, "verbosity": -1}
-    try:
-        learner = lightgbm.LGBMClassifier(**{_LIGHTGBM_NAMES.get(name, name): given[name] for name in given}, **fixed)
-        # Scale the weights, because the settings assume a mean of 1.
-        learner.fit(matrix.T, target, sample_weight=weights / weights.mean(), init_score=baseline)
-    except (TypeError, ValueError, lightgbm.basic.LightGBMError) as error:
-        raise ConfigError(f"{stage}-param-*: LightGBM rejects the settings: {str(error).splitlines()[0]}") from error
-    return from_lightgbm(learner.booster_)
-
-
-def _train_catboost(
-    matrix: Matrix,
-    target: Counts | Floats,
-    weights: Floats,
-    given: Mapping[str, Any],
-    stage: str,
-    baseline: Floats | None,
-) -> Forest:
-    import json
-    import tempfile
-
-    catboost = _catboost()
+    if settings.get("learner") == LIGHTGBM:
+        lightgbm = _import_learner(LIGHTGBM)
+        named = {_LIGHTGBM_NAMES.get(name, name): value for name, value in given.items()}
+        # Without missing values, a question is a plain comparison. Results do not depend on the number of threads.
+        fixed = {"use_missing": False, "deterministic": True, "force_row_wise": True, "verbosity": -1}
+        try:
+            learner = lightgbm.LGBMClassifier(**named, **fixed)
+            # Scale the weights, because the settings assume a mean of 1.
+            learner.fit(matrix.T, target, sample_weight=weights / weights.mean(), init_score=baseline)
+        except (TypeError, ValueError, lightgbm.basic.LightGBMError) as error:
+            reason = str(error).splitlines()[0]
+            raise ConfigError(f"{stage}-param-*: LightGBM rejects the settings: {reason}") from error
+        return from_lightgbm(learner.booster_)
+    catboost = _import_learner(CATBOOST)
     try:
         learner = catboost.CatBoostClassifier(**given, verbose=False, allow_writing_files=False)
         learner.fit(matrix.T, target, sample_weight=weights, baseline=baseline)
     except (TypeError, catboost.CatBoostError) as error:
-        named = ", ".join(f"{stage}-param-{name}" for name in given if name in str(error))
+        rejected = ", ".join(f"{stage}-param-{name}" for name in given if name in str(error))
         reason = str(error).splitlines()[0]
-        raise ConfigError(f"{named or f'{stage}-param-*'}: CatBoost rejects the settings: {reason}") from error
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / "trees.json"
-        learner.save_model(str(path), format="json")
-        model = json.loads(path.read_text(encoding="utf-8"))
-    trees = model["oblivious_trees"]
-    scale, bias = model["scale_and_bias"]
-    depth = max([1, *(len(tree["splits"] or ()) for tree in trees)])
-    features = np.zeros((len(trees), depth), dtype=np.int32)
-    borders = np.full((len(trees), depth), np.inf, dtype=np.float32)  # no value is above infinity
-    leaves = np.zeros((len(trees), 2**depth, len(bias)), dtype=np.float32)
-    for number, tree in enumerate(trees):
-        for level, question in enumerate(tree["splits"] or ()):
-            features[number, level] = question["float_feature_index"]
-            borders[number, level] = question["border"]
-        values = np.array(tree["leaf_values"]).reshape(-1, len(bias)) * scale
-        leaves[number, : len(values)] = values
-    return ObliviousForest(
-        features, borders, leaves[:, :, 0] if len(bias) == 1 else leaves, np.array(bias, dtype=np.float64)
-    )
+        raise ConfigError(f"{rejected or f'{stage}-param-*'}: CatBoost rejects the settings: {reason}") from error
+    return from_catboost(learner)
 
 
-def _catboost() -> Any:
+def _import_learner(learner: str) -> Any:
     try:
-        import catboost
+        return import_module(learner)
     except ImportError as error:
-        raise missing("CatBoost", "train", "training evidence trees") from error
-    return catboost
-
-
-def _lightgbm() -> Any:
-    try:
-        import lightgbm
-    except ImportError as error:
-        raise missing("LightGBM", "train", "training evidence trees") from error
-    return lightgbm
+        raise missing(_SHOWN[learner], "train", "training evidence trees") from error
