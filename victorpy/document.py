@@ -10,7 +10,7 @@ import string
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 from urllib.parse import urljoin
 
@@ -137,10 +137,10 @@ class Block(NamedTuple):
         return "pre" in self.containers
 
     def each_piece(self) -> Iterator[tuple[Piece, str]]:
-        """Yield the pieces in order, each with its text."""
-        stops = [*[piece.start for piece in self.pieces[1:]], len(self.text)]
-        for piece, stop in zip(self.pieces, stops, strict=True):
-            yield piece, self.text[piece.start : stop]
+        """Return the pieces in order, each with its text."""
+        text, starts = self.text, [piece.start for piece in self.pieces]
+        texts = [text[start:stop] for start, stop in zip(starts, [*starts[1:], len(text)], strict=True)]
+        return zip(self.pieces, texts, strict=True)
 
     def keeping(self, spans: Spans) -> Block:
         """Return a copy of the block with only some spans of its text.
@@ -176,9 +176,11 @@ class PageArrays(Protocol):
     def blocks(self, numbers: Sequence[int] | None = None) -> tuple[Block, ...]: ...
     def attributes_of(self, element: int) -> dict[str, str]: ...
     def has_tag(self, tag: str) -> bool: ...
+    def ancestor(self, element: int, tags: Iterable[str]) -> int: ...
     def innermost(self, tags: Collection[str], others: Collection[int]) -> list[int]: ...
     def mentioning(self, elements: Iterable[int] | None, attribute: str, words: Collection[str]) -> list[int]: ...
     def elements_by(self, attribute: str) -> dict[str, list[int]]: ...
+    def around(self, blocks: Sequence[int], elements: Iterable[int]) -> list[int]: ...
     def section(self, first: int, stop: int) -> PageArrays: ...
 
 
@@ -243,6 +245,8 @@ class Elements(OnDemand):
 
     def ancestor(self, element: int, tags: Collection[str]) -> int:
         """Return the innermost element with one of the tags, starting with `element` itself, or -1."""
+        if self.arrays is not None:
+            return self.arrays.ancestor(element, tags)
         while element >= 0 and self.tag[element] not in tags:
             element = self.parent[element]
         return element
@@ -332,12 +336,27 @@ class Document(OnDemand):
                 found.setdefault(attributes[attribute], []).append(number)
         return found
 
-    def elements_named(self, pattern: re.Pattern[str], hints: Collection[str]) -> list[int]:
-        """Return the elements whose class matches a pattern, in order.
+    def around(self, blocks: Sequence[int], elements: Iterable[int] = ()) -> list[int]:
+        """Return the elements around the texts of some blocks, and some elements with those around them, in order."""
+        if self.arrays is not None:
+            return self.arrays.around(blocks, elements)
+        found: set[int] = set()
+        pieces = (piece.element for number in blocks for piece in self.blocks[number].pieces)
+        for innermost in chain(pieces, elements):
+            element = innermost
+            while element >= 0 and element not in found:
+                found.add(element)
+                element = self.elements.parent[element]
+        return sorted(found)
+
+    def elements_named(
+        self, pattern: re.Pattern[str], hints: Collection[str], among: Iterable[int] | None = None
+    ) -> list[int]:
+        """Return those of some elements, or of all, whose class matches a pattern, in order.
 
         Every match must contain one of the words in `hints`, which are searched first and are in lower case.
         """
-        candidates = self.mentioning(None, "class", hints)
+        candidates = self.mentioning(among, "class", hints)
         return [number for number in candidates if pattern.search(self.attributes_of(number)["class"])]
 
     def each_block(self) -> Iterator[Block]:

@@ -307,8 +307,16 @@ def test_elements_that_mention_a_word(monkeypatch):
         assert each.mentioning(elements, "id", ["shar"]) == []
         assert each.elements_by("href") == {"/x?SHARE=1": [3], "/tea": [4], "": [5]}
         assert each.mentioning(None, "class", ["shar"]) == [2, 5]
+        assert each.mentioning(None, "href", ["1"]) == [3]  # the last character
+        assert each.mentioning(None, "href", ["/", "="]) == [3, 4]
+        assert each.mentioning([4, 5], "href", ["?"]) == []
         assert each.elements.innermost(["a", "nav"]) == [-1, -1, -1, 3, 4, 5]
         assert each.elements.innermost(["a"], [1, 3]) == [-1, 1, 1, 3, 4, 5]
+        assert each.elements.ancestor(4, ["p", "html"]) == each.elements.ancestor(2, ["p"]) == 2
+        assert each.elements.ancestor(4, ["div"]) == each.elements.ancestor(-1, ["p"]) == -1
+        assert each.around([0]) == [0, 1, 2, 3, 4, 5]
+        assert each.around([], [3, 5]) == [0, 1, 2, 3, 5]
+        assert each.around([]) == each.around([], [-1]) == []
         assert each.elements.with_tag("a") == [3, 4, 5]
         assert each.elements_by("id") == {}
         assert each.elements_named(re.compile("share$"), ["shar"]) == [5]
@@ -317,6 +325,11 @@ def test_elements_that_mention_a_word(monkeypatch):
         document.mentioning([99], "class", ["shar"])
     with pytest.raises(IndexError):
         document.elements.innermost([], [99])
+    with pytest.raises(IndexError):
+        document.elements.ancestor(99, ["p"])
+    for blocks, elements in ([99], []), ([-1], []), ([], [99]):
+        with pytest.raises(IndexError):
+            document.around(blocks, elements)
 
 
 def test_look_ups_are_equal_bit_for_bit():

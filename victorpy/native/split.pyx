@@ -8,9 +8,10 @@ a call returns, and nothing is recursive. Objects of Python are made only when s
 
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.string cimport memset, strlen, strncasecmp, strncmp
-from libcpp.algorithm cimport lower_bound, sort, unique
+from libcpp.algorithm cimport find, lower_bound, sort, unique
+from libcpp.numeric cimport iota
 from libcpp.pair cimport pair
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
@@ -18,7 +19,6 @@ from libcpp.vector cimport vector
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport _Element, elementFactory, import_lxml__etree
 
-import numpy as np
 from lxml import etree
 
 from victorpy.document import Block, Elements, Piece
@@ -751,9 +751,8 @@ cdef class Page:
 
     def mentioning(self, elements, str attribute, words):
         """Return the elements whose attribute contains one of the words, whatever the case of its letters."""
-        cdef int name, count = <int>self.element_tag.size()
-        cdef const int64_t[::1] numbers = np.asarray(np.arange(count) if elements is None else elements, dtype=np.int64)
-        cdef int64_t element
+        cdef int name, element, count = <int>self.element_tag.size()
+        cdef vector[int] numbers
         cdef size_t i, last
         cdef vector[char] is_seen
         cdef Words wanted
@@ -763,6 +762,11 @@ cdef class Page:
         name = self.attribute_names.index(attribute)
         read_words(words, &wanted)
         is_seen.resize(count)
+        if elements is None:
+            numbers.resize(count)
+            iota(numbers.begin(), numbers.end(), 0)
+        else:
+            numbers = elements
         for element in numbers:
             if not 0 <= element < count:
                 raise IndexError(f"the page has no element {element}")
@@ -777,6 +781,19 @@ cdef class Page:
                     found.append(element)
                     break
         return found
+
+    def ancestor(self, int element, tags):
+        """Return the innermost element with one of the tags, or -1. Twin of `Elements.ancestor`."""
+        cdef vector[int] wanted
+        if element >= <int>self.element_tag.size():
+            raise IndexError(f"the page has no element {element}")
+        for tag in tags:
+            number = self.tag_numbers.get(tag)
+            if number is not None:
+                wanted.push_back(number)
+        while element >= 0 and find(wanted.begin(), wanted.end(), self.element_tag[element]) == wanted.end():
+            element = self.parent[element]
+        return element
 
     def innermost(self, tags, others):
         """Return the innermost of some elements around each element, or itself. Twin of `Elements.innermost`."""
@@ -818,6 +835,25 @@ cdef class Page:
                     else:
                         found[value] = [element]
         return found
+
+    def around(self, blocks, elements):
+        """Return the elements around the texts of some blocks and around some elements. Twin of `Document.around`."""
+        cdef int block, i, element, count = <int>self.element_tag.size()
+        cdef vector[int] inside = elements
+        cdef vector[char] is_around
+        for block in blocks:
+            if not 0 <= block < <int>self.block_element.size():
+                raise IndexError(f"the page has no block {block}")
+            for i in range(self.block_start[block], self.block_start[block + 1]):
+                inside.push_back(self.texts_[i].element)
+        is_around.resize(count)
+        for element in inside:
+            if element >= count:
+                raise IndexError(f"the page has no element {element}")
+            while element >= 0 and not is_around[element]:
+                is_around[element] = True
+                element = self.parent[element]
+        return [element for element in range(count) if is_around[element]]
 
     def has_tag(self, str tag):
         """Whether the page has an element with a tag."""
@@ -927,18 +963,20 @@ cdef struct Words:
 
 
 cdef int read_words(words, Words *wanted) except -1:
-    """Copy words of two or more characters."""
-    cdef int number
+    """Copy the words to search for."""
+    cdef int number, code
     cdef const unsigned char *text
     memset(wanted.first, 0, sizeof(wanted.first))
     memset(wanted.second, 0, sizeof(wanted.second))
     for number, word in enumerate(words):
-        if number >= MOST_WORDS or len(word) < 2:
-            raise ValueError("too many words, or too short a word")
+        if number >= MOST_WORDS or not word:
+            raise ValueError("too many words, or an empty word")
         wanted.texts[number] = word.encode()
         text = <const unsigned char *>wanted.texts[number].data()
         wanted.first[text[0]] |= 1ULL << number
         wanted.second[text[1]] |= 1ULL << number
+        for code in range(256 if wanted.texts[number].size() == 1 else 0):
+            wanted.second[code] |= 1ULL << number
     return 0
 
 
@@ -961,13 +999,13 @@ cdef bint mentions(const char *text, size_t size, Words *words) noexcept:
     cdef uint64_t candidates
     cdef size_t at, i, length
     cdef int number
-    for at in range(1, size):
-        here, following = following, in_lower_case(codes[at])
+    for at in range(1, size + 1):
+        here, following = following, in_lower_case(codes[at]) if at < size else 0
         candidates = words.first[here] & words.second[following]
         number = 0
         while candidates:
             if candidates & 1:
-                i, length = 2, words.texts[number].size()
+                i, length = 1, words.texts[number].size()
                 while i < length and at - 1 + i < size and in_lower_case(codes[at - 1 + i]) == <unsigned char>words.texts[number][i]:
                     i += 1
                 if i == length:

@@ -34,10 +34,12 @@ MAGIC = "%victor-anno 1"
 """First line of an annotation file."""
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
-_PLAIN_PATH = re.compile(  # no dot segments
-    r"(?=[/\w%-])/?(?:[\w%-][\w%.-]*/)*(?:[\w%-][\w%.-]*)?(?:\?[\w%=&.-]+)?(?:#[\w%-]+)?", re.ASCII
-)
-_PLAIN_ADDRESS = re.compile(r"https?://[\w.-]+(?:/[\w%.~+-]*)*(?:\?[\w%=&.+-]+)?(?:#[\w%-]+)?", re.ASCII)
+# Match addresses that `urljoin` does not change, or to which it only adds the start of another address.
+_CHARS = r"\w%!$&'()*+,:=@~\-"
+_REST = rf"(?:\?[{_CHARS}./?;]+)?(?:#[{_CHARS}./?;]+)?"
+_SEGMENT = rf"[{_CHARS}][{_CHARS}.]*"
+_PLAIN_PATH = re.compile(rf"(?![^/?#]*:)(?!\?)/?(?:{_SEGMENT}/)*(?:{_SEGMENT})?{_REST}", re.ASCII)  # no dot segments
+_PLAIN_ADDRESS = re.compile(rf"https?://[\w.-]+(?::\d+)?(?:/[{_CHARS}./]*)?{_REST}", re.ASCII)
 _SAFE_SCHEMES = frozenset(["http", "https", "mailto", "tel", "ftp"])
 
 LabelledBlock = tuple[Block, Label]
@@ -428,9 +430,12 @@ def _join(base: str, href: str) -> str:
 
 
 @lru_cache(maxsize=100)
-def _origin_and_folder(base: str) -> tuple[str, str]:
-    """Return the scheme and host of an address, and the address of its folder. Empty if there is no host."""
-    return _join(base, "/")[:-1], _join(base, ".")
+def _bases(base: str) -> tuple[str, str, str]:
+    """Return an address without its fragment, its scheme and host, and the address of its folder.
+
+    They are empty if that address is not valid.
+    """
+    return _join(base, "#x")[:-2], _join(base, "/")[:-1], _join(base, ".")
 
 
 def safe_link(href: str, base: str = "") -> str:
@@ -451,6 +456,7 @@ def safe_link(href: str, base: str = "") -> str:
     if not href or not base.startswith(("http://", "https://")):
         return href
     if _PLAIN_PATH.fullmatch(href):  # most links
-        origin, folder = _origin_and_folder(base)
-        return (origin if href[0] == "/" else folder) + href
+        page, origin, folder = _bases(base)
+        start = page if href[0] == "#" else origin if href[0] == "/" else folder
+        return start + href
     return _join(base, href)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from victorpy.document import Document
@@ -44,9 +45,9 @@ def box_type(name: str) -> str:
     return _TYPES[named[1]] if named else "NOTE" if _ALWAYS.search(name) else ""
 
 
-def find_boxes(document: Document) -> dict[int, str]:
-    """Return the type of each box of a page by its element."""
-    candidates = document.mentioning(None, "class", BOX_HINTS)
+def find_boxes(document: Document, elements: Iterable[int]) -> dict[int, str]:
+    """Return the type of each box among some elements."""
+    candidates = document.mentioning(elements, "class", BOX_HINTS)
     types = {element: box_type(document.attributes_of(element)["class"]) for element in candidates}
     return {element: type for element, type in types.items() if type}
 

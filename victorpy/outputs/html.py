@@ -127,11 +127,11 @@ class MarkupWriter:
 
     def listing(self, segment: Segment) -> str:
         runs = self.structure.runs(segment)
-        text = self.links(run._replace(styles=run.styles - {"code"}) for run in runs)
+        text = self.links(Run(text, look._replace(styles=look.styles - {"code"})) for text, look in runs)
         language = self.structure.code_language(segment)
         if language:
             text = f'<code class="language-{language}">{text}</code>'
-        elif any("code" in run.styles for run in runs):
+        elif any("code" in look.styles for _, look in runs):
             text = f"<code>{text}</code>"
         return f"<pre>{text}</pre>"
 
@@ -174,25 +174,25 @@ class MarkupWriter:
     def inline(self, segment: Segment) -> str:
         """Write the text of a segment with its styles and links."""
         runs = self.structure.runs(segment)
-        is_plain = len(runs) == 1 and runs[0][1:] == PLAIN[1:]  # most are
+        is_plain = len(runs) == 1 and runs[0].look is PLAIN  # most are
         text = html.escape(runs[0].text, quote=False) if is_plain else self.links(runs)
         return text.strip().replace("\n", self.line_break)
 
     def links(self, runs: Iterable[Run]) -> str:
         """Write runs with their styles and links."""
         written = []
-        for _, group in groupby(runs, attrgetter("link")):
+        for _, group in groupby(runs, attrgetter("look.link")):
             texts = []
             href = ""
-            for run in group:
-                text = self.picture(run.image) if run.image else html.escape(run.text, quote=False)
-                if run.note:
-                    text = self.reference(text, run.note)
-                for style in sorted(run.styles, key=lambda style: (style != "code", style)):  # code comes last
+            for run_text, look in group:
+                href = look.href
+                text = self.picture(look.image) if look.image else html.escape(run_text, quote=False)
+                if look.note:
+                    text = self.reference(text, look.note)
+                for style in sorted(look.styles, key=lambda style: (style != "code", style)):  # code comes last
                     name = self.styles[style]
                     text = f"<{name}>{text}</{name.partition(' ')[0]}>"
                 texts.append(text)
-                href = run.href
             written.append(self.link("".join(texts), href) if href else "".join(texts))
         return "".join(written)
 

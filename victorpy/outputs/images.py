@@ -54,14 +54,12 @@ class Image(NamedTuple):
         return Label.PARAGRAPH
 
 
-def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, Image]]:
+def find_images(document: Document, labels: Sequence[Label], captions: Sequence[int]) -> list[tuple[int, Image]]:
     """Return the images of a page's content, each with the number of blocks before it.
 
     An image belongs to the content if its caption or ``alt`` text is kept, or if it is between kept blocks with hardly
     any dropped text in between.
     """
-    if not document.has_tag("img"):
-        return []
     elements, texts, other = document.elements, document.texts, Label.OTHER
     images = elements.with_tag("img")
     with_alt = {number for number in images if elements.first_block[number] < elements.stop_block[number]}
@@ -71,12 +69,13 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
     words = [0 if number in not_dropped else text.count(" ") + 1 for number, text in enumerate(texts)]
     words_before = [*accumulate(words, initial=0)]
     caption_words: Counter[int] = Counter()
-    for caption, image_element in find_captions(images, document).items():
+    for caption, image_element in captioned(captions, images, document).items():
         range_of_blocks = elements.first_block[caption], elements.stop_block[caption]
         first, stop = (min(number, len(texts)) for number in range_of_blocks)  # the page may be cut off
         caption_words[image_element] += words_before[stop] - words_before[first]
     found: list[tuple[int, Image]] = []
     addresses = set()
+    base_url = document.base_url
     for number in images:
         place = elements.first_block[number]
         if place > len(labels):
@@ -84,24 +83,31 @@ def find_images(document: Document, labels: Sequence[Label]) -> list[tuple[int, 
         has_kept_alt = number in with_alt and place < len(labels) and labels[place].is_content
         if not has_kept_alt and not _belongs(number, place, kept_texts, words_before, caption_words[number], document):
             continue
-        image = _image(number, document)
+        image = _image(number, document, base_url)
         if image is not None and image.address not in addresses:
             addresses.add(image.address)
             found.append((place, image))
     return found
 
 
-def find_captions(images: Sequence[int], document: Document) -> dict[int, int]:
-    """Return the image for each caption element: the last image before it in the same figure."""
-    captions: dict[int, int] = {}
+def find_captions(document: Document) -> list[int]:
+    """Return the elements that contain the caption of an image, in order."""
     elements = document.elements
-    for number in sorted({*elements.with_tag("figcaption"), *document.elements_named(_CAPTION, ["caption"])}):
+    found = sorted({*elements.with_tag("figcaption"), *document.elements_named(_CAPTION, ["caption"])})
+    return [number for number in found if elements.tag[number] != "caption"]
+
+
+def captioned(captions: Sequence[int], images: Sequence[int], document: Document) -> dict[int, int]:
+    """Return the image for each caption: the last image before it in the same figure."""
+    found: dict[int, int] = {}
+    elements = document.elements
+    for number in captions:
         before = bisect_left(images, number)
         figure = elements.parent[number]
         is_small = elements.stop[number] - figure <= _MAX_FIGURE
-        if before and is_small and figure <= images[before - 1] and elements.tag[number] != "caption":
-            captions[number] = images[before - 1]
-    return captions
+        if before and is_small and figure <= images[before - 1]:
+            found[number] = images[before - 1]
+    return found
 
 
 def _belongs(
@@ -142,7 +148,7 @@ def _is_near(element: int, block: int, elements: Elements) -> bool:
     return False
 
 
-def _image(element: int, document: Document) -> Image | None:
+def _image(element: int, document: Document, base_url: str) -> Image | None:
     """Return an image with its best address. Return None if it has no address or is a decoration."""
     elements = document.elements
     attributes = document.attributes_of(element)
@@ -154,8 +160,8 @@ def _image(element: int, document: Document) -> Image | None:
     is_icon = _DECORATION.search(names) or _ICON.fullmatch(attributes.get("alt", "").strip())
     if is_icon or (sides and (max(sides) < _MIN_SIDE or min(sides) <= _MAX_LINE)):
         return None
-    safe = safe_link(address, document.base_url)
-    if not safe.startswith(("http:", "https:")) and (document.base_url or ":" in safe):
+    safe = safe_link(address, base_url)
+    if not safe.startswith(("http:", "https:")) and (base_url or ":" in safe):
         return None
     link = elements.ancestor(element, ["a"])
     href = document.attributes_of(link).get("href", "")
@@ -165,7 +171,7 @@ def _image(element: int, document: Document) -> Image | None:
     is_embedded = "data-embed" in attributes
     text = attributes.get("title") if is_embedded else attributes.get("alt")
     alt = " ".join(without_controls(text or "").split())
-    return Image(element, safe, alt, safe_link(href, document.base_url) if href else "", is_embedded)
+    return Image(element, safe, alt, safe_link(href, base_url) if href else "", is_embedded)
 
 
 def max_address(attributes: dict[str, str]) -> str:

@@ -6,9 +6,9 @@ import json
 import re
 import string
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, TypeGuard
 
 from victorpy.document import Label
@@ -76,10 +76,11 @@ def render_markdown(page: CleanPage, front_matter: bool = False) -> str:
     markers: _Markers = {}
     has_listings = page.document.has_tag("pre")
     for part, places in structure.outline():
-        if places and any(place.kind == "quote" and place.mark for place in places) and structure.names_box(part):
+        if places and any(place.mark for place in places if place.kind == "quote") and structure.names_box(part):
             continue  # the type is written as the first line of the box
         shared = count_shared(previous, places)
-        _add_markers(markers, previous, places, shared)
+        if shared < len(places):
+            _add_markers(markers, previous, places, shared)
         if written:
             written.append(_gap(previous, places, shared, markers) if previous and places else "\n\n")
         if isinstance(part, Table):
@@ -188,11 +189,13 @@ def _picture(image: Image) -> str:
 
 def _inline(segment: Segment, structure: Structure) -> str:
     segment_runs = structure.runs(segment)
-    if len(segment_runs) == 1 and segment_runs[0][1:] == PLAIN[1:]:
+    if len(segment_runs) == 1 and segment_runs[0].look is PLAIN:
         written = _escape(segment_runs[0].text.strip())  # most segments
     else:
-        if segment.label is Label.HEADER and all("bold" in run.styles or run.text.isspace() for run in segment_runs):
-            segment_runs = [run._replace(styles=run.styles - {"bold"}) for run in segment_runs]  # headings are bold
+        is_header = segment.label is Label.HEADER
+        if is_header and all("bold" in look.styles or text.isspace() for text, look in segment_runs):
+            # headings are bold
+            segment_runs = [Run(text, look._replace(styles=look.styles - {"bold"})) for text, look in segment_runs]
         written = _write_runs(segment_runs).strip()
     if written[:1].isalpha() and "\n" not in written:
         return written  # most segments
@@ -207,11 +210,11 @@ def _inline(segment: Segment, structure: Structure) -> str:
 def _write_runs(segment_runs: Sequence[Run]) -> str:
     """Write runs with emphasis, code and links."""
     written: list[str] = []
-    for _, runs in groupby(segment_runs, attrgetter("link", "note", "image")):
+    for _, runs in groupby(segment_runs, _target):
         group = [*runs]
-        text, styles, href, _, note, image = group[0]
+        text, (styles, href, _, note, image) = group[0]
         if note:
-            written += [f"[^{run.note}]" for run in group]
+            written += [f"[^{note}]"] * len(group)
             continue
         if image:
             written.append(_picture(image))
@@ -220,7 +223,7 @@ def _write_runs(segment_runs: Sequence[Run]) -> str:
             text = _write_span(text, styles)
         else:
             # Markdown cannot emphasise code. Adjacent code is joined, since otherwise delimiters would mix.
-            plain = [(run.text, _CODE if "code" in run.styles else run.styles) for run in group]
+            plain = [(text, _CODE if "code" in look.styles else look.styles) for text, look in group]
             joined = groupby(plain, itemgetter(1))
             text = _emphasise([("".join([text for text, _ in alike]), styles) for styles, alike in joined])
         if href:
@@ -229,6 +232,11 @@ def _write_runs(segment_runs: Sequence[Run]) -> str:
                 written[-1] = written[-1][:-1] + "\\!"  # "![" would start an image
         written.append(text)
     return "".join(written)
+
+
+def _target(run: Run) -> tuple[object, ...]:
+    """Return the link, the note and the image of a run."""
+    return run.look[2:]
 
 
 def _link(text: str, href: str) -> str:
@@ -322,11 +330,13 @@ def _narrow(spans: Sequence[_Span], style: str) -> list[_Span]:
             narrowed += members
             offset += length
             continue
-        first, last = _strip(context, offset, offset + length, str.isspace)
+        stripped = context[offset : offset + length].lstrip()
+        first = offset + length - len(stripped)
+        last = first + len(stripped.rstrip())
         if _may_be_punctuation(context[first]) and not _is_boundary(context[first - 1]):
-            first, _ = _strip(context, first, last, _is_edge)
+            first, _ = _strip(context, first, last)
         if _may_be_punctuation(context[last - 1]) and not _is_boundary(context[last]):
-            start, stop = _strip(context, first, last, _is_edge)
+            start, stop = _strip(context, first, last)
             last = stop if start < stop else first  # punctuation alone gets no emphasis
         for text, styles in members:
             start = max(first - offset, 0)
@@ -341,10 +351,10 @@ def _narrow(spans: Sequence[_Span], style: str) -> list[_Span]:
     return narrowed
 
 
-def _strip(text: str, first: int, last: int, is_edge: Callable[[str], bool]) -> tuple[int, int]:
-    """Return the start and end of a stretch of text without certain characters at its edges."""
-    first = next((number for number in range(first, last) if not is_edge(text[number])), last)
-    return first, next((number for number in range(last, first, -1) if not is_edge(text[number - 1])), first)
+def _strip(text: str, first: int, last: int) -> tuple[int, int]:
+    """Return the start and end of a stretch of text without white space and punctuation at its edges."""
+    first = next((number for number in range(first, last) if not _is_edge(text[number])), last)
+    return first, next((number for number in range(last, first, -1) if not _is_edge(text[number - 1])), first)
 
 
 def _is_edge(char: str) -> bool:
@@ -375,6 +385,10 @@ def _write_delimiters(spans: Sequence[_Span]) -> str:
     dropped = _NO_STYLES
     two_started_together = False
     for number, (text, styles) in enumerate(spans):
+        if not open_styles and styles.isdisjoint(_DELIMITERS):
+            dropped = _NO_STYLES
+            _append(written, text, styles)
+            continue
         wanted = styles.intersection(_DELIMITERS)
         kept = 0
         while kept < len(open_styles) and open_styles[kept] in wanted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 from urllib.parse import unquote, urljoin
@@ -56,6 +56,10 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
 
     Without `complete`, the text of a note must be kept too.
     """
+    other = Label.OTHER
+    around = document.around([number for number, label in enumerate(labels) if label is not other])
+    if not _links_within(document, around) and not document.elements_named(_INLINE_NOTE, ["note"], around):
+        return NO_NOTES  # most pages
     elements = document.elements
     links = _links_within(document)
     inline = {
@@ -76,7 +80,7 @@ def find_notes(document: Document, labels: Sequence[Label], complete: bool) -> N
     if not candidates and not inline:
         return NO_NOTES
     texts, marks, block_of = _texts(document, candidates, inline.union(candidates.values()))
-    is_kept = [label.is_content for label in labels]
+    is_kept = [label is not other for label in labels]
     found = {number: number for number in inline if number in block_of and is_kept[block_of[number]]}
     links_back: dict[int, int] = {}
     for link, note in candidates.items():
@@ -124,19 +128,17 @@ def _labelled(found: dict[int, int], marks: dict[int, str]) -> dict[int, str]:
     return labelled
 
 
-def _links_within(document: Document) -> dict[int, int]:
-    """Return the links to other places of the page, each with its target."""
+def _links_within(document: Document, among: Iterable[int] | None = None) -> dict[int, int]:
+    """Return those of some elements, or of all, that link to another place of the page, each with its target."""
     tag = document.elements.tag
     page = document.url.partition("#")[0]
     page_name = page.rpartition("/")[2]
     fragments: dict[int, str] = {}
-    for href, numbers in document.elements_by("href").items():
-        if "#" not in href:
-            continue  # most links
-        address, _, fragment = href.partition("#")
+    for number in document.mentioning(among, "href", ["#"]):
+        address, _, fragment = document.attributes_of(number)["href"].partition("#")
         is_near = not address or (page and address.endswith(page_name or "/"))  # compare first, because urljoin is slow
-        if fragment and is_near and (not address or urljoin(page, address) == page):
-            fragments |= {number: fragment for number in numbers if tag[number] == "a"}
+        if tag[number] == "a" and fragment and is_near and (not address or urljoin(page, address) == page):
+            fragments[number] = fragment
     if not fragments:
         return {}
     ids = {name: numbers[0] for name, numbers in document.elements_by("id").items() if name}
@@ -144,7 +146,7 @@ def _links_within(document: Document) -> dict[int, int]:
         anchors = [number for number in numbers if tag[number] == "a" and not document.attributes_of(number).get("id")]
         if name and anchors:
             ids[name] = min(anchors[0], ids.get(name, anchors[0]))
-    targets = {number: ids.get(name, ids.get(unquote(name), -1)) for number, name in sorted(fragments.items())}
+    targets = {number: ids.get(name, ids.get(unquote(name), -1)) for number, name in fragments.items()}
     return {number: target for number, target in targets.items() if target >= 0}
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from victorpy.document import HEADINGS, Block, Document, Elements, Label, Piece
 from victorpy.outputs.base import CleanPage, KeptBlocks, Segment, blocks_of, joint, safe_link
 from victorpy.outputs.boxes import find_boxes, is_title, names_type
-from victorpy.outputs.images import Image, find_captions, find_images
+from victorpy.outputs.images import Image, captioned, find_captions, find_images
 from victorpy.outputs.notes import NO_NOTES, Notes, find_notes
 from victorpy.outputs.tables import Table, parts
 
@@ -86,12 +86,11 @@ class Place(NamedTuple):
 Places = tuple[Place, ...]
 
 
-class Run(NamedTuple):
-    """A stretch of text in one style. Its line breaks are those of the page."""
+class Look(NamedTuple):
+    """How a stretch of text is written."""
 
-    text: str
-    styles: frozenset[str]
-    href: str
+    styles: frozenset[str] = frozenset()
+    href: str = ""
     link: int = -1
     """Number of the link element."""
     note: str = ""
@@ -100,8 +99,17 @@ class Run(NamedTuple):
     """An image inside the text, which has its ``alt`` text."""
 
 
-PLAIN = Run("", frozenset(), "")
-"""A run without styles and links."""
+PLAIN = Look()
+"""Text without styles and links."""
+
+
+class Run(NamedTuple):
+    """A stretch of text with one look. Its line breaks are those of the page."""
+
+    text: str
+    look: Look
+
+
 _run: Callable[[Iterable[Any]], Run] = partial(tuple.__new__, Run)  # faster than calling the class
 
 _PlacesAround = tuple[tuple[int, ...], Places | None]
@@ -116,8 +124,8 @@ class _Around(NamedTuple):
     """The innermost element that changes how text is written, or -1."""
     outer: _Around | None
     """The surroundings of that element."""
-    sample: Run
-    """A run without text, with the styles and the innermost link."""
+    look: Look
+    """The styles and the innermost link."""
     reference: int
     """The element of the reference to a note, or -1."""
     is_hidden: bool
@@ -147,10 +155,14 @@ class Structure:
         document = page.document
         without = page.without
         notes = find_notes(document, page.labels, complete=page.by_method) if "notes" not in without else NO_NOTES
-        images = find_images(document, page.image_labels or page.labels) if "images" not in without else []
+        images: list[tuple[int, Image]] = []
+        captions: dict[int, int] = {}
+        if document.has_tag("img") and "images" not in without:
+            caption_elements = find_captions(document)
+            images = find_images(document, page.image_labels or page.labels, caption_elements)
+            captions = captioned(caption_elements, [image.element for _, image in images], document)
         if "links" in without:
             images = [(place, image._replace(link="")) for place, image in images]
-        captions = find_captions([image.element for _, image in images], document) if images else {}
         attached = set(notes.blocks)
         if page.by_method and "captions" not in without:
             for caption in captions:
@@ -181,7 +193,7 @@ class Structure:
         """
         open_places: Places = ()
         last_items: dict[int, tuple[int, int]] = {}
-        known: dict[int, _PlacesAround] = {}
+        known: dict[int, _PlacesAround] = {-1: _NO_PLACES}
         in_notes = self.notes.blocks
         for part in self.parts if flow is None else flow:
             is_in_note = in_notes and isinstance(part, Segment) and part.blocks[0].index in in_notes
@@ -189,6 +201,7 @@ class Structure:
                 continue  # this is only the mark of the note
             if len(known) > _MOST_KNOWN:
                 known.clear()
+                known[-1] = _NO_PLACES
             open_places = self._places(part, within, open_places, last_items, known)
             yield part, open_places
 
@@ -207,16 +220,16 @@ class Structure:
         """
         is_item = part.label is Label.LIST
         elements = self.document.elements
-        tag, parent = elements.tag, elements.parent
         element = part.blocks[0].element if isinstance(part, Segment) else part.element
         if element in self.notes.inline:
             return (Place(element, "note", mark=self.notes.definitions[element]),)
         if self._has_listings and isinstance(part, Segment) and part.preformatted:  # items inside a listing are lines
             element = elements.ancestor(element, ["pre"])
             is_item = is_item and elements.ancestor(element, ["li"]) >= 0
-        around, fixed = self._places_around(element, within, known)
+        around, fixed = known.get(self._place_around[element]) or self._places_around(element, within, known)
         if fixed is not None and not is_item:
             return fixed  # the usual case
+        tag, parent = elements.tag, elements.parent
         open_items = {place.element: place for place in previous}
         terms: dict[int, Place] = {}
         if self.document.has_tag("dt"):
@@ -260,8 +273,13 @@ class Structure:
         return Place(element, "quote", mark=box) if is_quote else None
 
     @cached_property
+    def _around_parts(self) -> list[int]:
+        """The elements around the parts of the page."""
+        return self.document.around(KeptBlocks(self.page).numbers, self.images)
+
+    @cached_property
     def _boxes(self) -> dict[int, str]:
-        return find_boxes(self.document)
+        return find_boxes(self.document, self._around_parts)
 
     @cached_property
     def _place_around(self) -> list[int]:
@@ -318,12 +336,15 @@ class Structure:
 
     @cached_property
     def _comments(self) -> frozenset[int]:
-        """The elements that contain a reader's comment."""
+        """The elements that contain a reader's comment, if a part of the page is in one."""
+        return self._comments_among(None) if self._comments_among(self._around_parts) else frozenset()
+
+    def _comments_among(self, elements: Iterable[int] | None) -> frozenset[int]:
         document = self.document
-        types = document.elements_by("itemtype").items()
-        typed = [number for name, numbers in types if name.endswith("/Comment") for number in numbers]
-        candidates = [*document.elements_named(_COMMENT, ["comment"]), *typed]
-        return frozenset(number for number in candidates if document.elements.tag[number] in _COMMENT_TAGS)
+        typed = document.mentioning(elements, "itemtype", ["/comment"])
+        named = document.elements_named(_COMMENT, ["comment"], elements)
+        candidates = [number for number in typed if document.attributes_of(number)["itemtype"].endswith("/Comment")]
+        return frozenset(number for number in [*candidates, *named] if document.elements.tag[number] in _COMMENT_TAGS)
 
     def _comment(self, comment: int) -> Place:
         """Return the place of a reader's comment, with the first author and date in it."""
@@ -365,10 +386,13 @@ class Structure:
         elements = self.document.elements
         with_heading: set[int] = set()
         with_text: set[int] = set()
-        for block, label in KeptBlocks(self.page):
-            if "li" in block.containers:
-                item = elements.ancestor(block.element, ["li"])
-                (with_heading if label is Label.HEADER else with_text).add(item)
+        kept = KeptBlocks(self.page).numbers
+        for numbers in self.document.stretches(kept):
+            for block in self.document.select(numbers):
+                if "li" in block.containers:
+                    item = elements.ancestor(block.element, ["li"])
+                    is_heading = self.page.labels[block.index] is Label.HEADER
+                    (with_heading if is_heading else with_text).add(item)
         lists = Counter(elements.parent[item] for item in with_heading & with_text)
         return {number for number, count in lists.items() if count > 1}
 
@@ -403,24 +427,25 @@ class Structure:
         first = segment.blocks[0]
         is_one_piece = len(segment.blocks) == 1 == len(first.pieces) and first.pieces[0].element == first.element
         if is_one_piece and first.element not in self.images:
-            if _STYLES.keys().isdisjoint(first.containers):  # most segments, and notes inside a paragraph
-                return [_run((first.text, *PLAIN[1:]))]
+            if self._mark_around[first.element] < 0 or _STYLES.keys().isdisjoint(first.containers):
+                return [_run((first.text, PLAIN))]  # most segments, and notes inside a paragraph
             around = self._around(first.element)
             if first.text and around.reference < 0 and not around.is_hidden:
-                return [_run((first.text, *around.sample[1:]))]
-        found: list[tuple[Run, list[str]]] = []  # runs, each with its pieces of text
+                return [_run((first.text, around.look))]
+        found: list[tuple[Look, list[str]]] = []  # looks, each with its pieces of text
         previous_block = None
         previous = _NOTHING
         references: set[int] = set()
         follows_hidden = False
+        known, mark_around = self._known, self._mark_around
         for block in segment.blocks:
             space, is_preformatted = "", self._has_listings and block.preformatted
             if previous_block is not None:
                 follows = block.index == previous_block.index + 1 and not is_preformatted
                 space = "\n" if follows and "br" in block.distance else joint(previous_block, block)
             for (_, element, _), text in block.each_piece():
-                around = self._around(element)
-                _, _, sample, reference, is_hidden = around
+                around = known.get(mark_around[element]) or self._around(element)
+                _, _, look, reference, is_hidden = around
                 if is_hidden:
                     follows_hidden = True
                     continue
@@ -442,11 +467,12 @@ class Structure:
                 if element in self.images:
                     found.append((PLAIN._replace(image=self.images[element]), [text]))
                 elif is_preformatted:
-                    _add(found, sample, text)
+                    _add(found, look, text)
                 else:
-                    _add(found, sample, text.lstrip(" .:)]^" if follows_hidden and not found else " "))  # of "^ 1. "
+                    _add(found, look, text.lstrip(" .:)]^" if follows_hidden and not found else " "))  # of "^ 1. "
             previous_block = block
-        return _join_links([_run(("".join(texts), *sample[1:])) for sample, texts in found])
+        runs = [_run(("".join(texts), look)) for look, texts in found]
+        return _join_links(runs) if len(runs) > 2 else runs
 
     @cached_property
     def _mark_around(self) -> list[int]:
@@ -462,8 +488,6 @@ class Structure:
         """Return the surroundings of an element."""
         known, mark_around = self._known, self._mark_around
         mark = mark_around[element]
-        if mark in known:
-            return known[mark]
         if len(known) > _MOST_KNOWN:
             known.clear()
             known[-1] = _NOTHING
@@ -478,31 +502,31 @@ class Structure:
 
     def _inside(self, element: int, around: _Around) -> _Around:
         """Return the surroundings of an element, given those of its parent."""
-        _, _, sample, reference, is_hidden = around
+        _, _, look, reference, is_hidden = around
         style = _STYLES.get(self.document.elements.tag[element])
         if style == "link":
-            sample = self._linked(sample, element)
-        elif style and style not in sample.styles and "formatting" not in self.page.without:
-            sample = Run("", sample.styles | {style}, sample.href, sample.link)
+            look = self._linked(look, element)
+        elif style and style not in look.styles and "formatting" not in self.page.without:
+            look = Look(look.styles | {style}, look.href, look.link)
         if reference < 0 and element in self.notes.references and element not in self.notes.inline:
             reference = element
         is_hidden = is_hidden or element in self.notes.hidden
-        is_same = sample is around.sample and (reference, is_hidden) == around[3:]
-        return around if is_same else _Around(element, around, sample, reference, is_hidden)
+        is_same = look is around.look and (reference, is_hidden) == around[3:]
+        return around if is_same else _Around(element, around, look, reference, is_hidden)
 
-    def _linked(self, sample: Run, element: int) -> Run:
-        """Return a run without text inside a link.
+    def _linked(self, look: Look, element: int) -> Look:
+        """Return the look of text inside a link.
 
         Links to authors in a byline, and from a heading to itself, do not belong to the text.
         """
         elements = self.document.elements
         href = self.document.attributes_of(element).get("href")
         if href is None or (href.startswith("#") and elements.ancestor(element, HEADINGS) >= 0):
-            return sample
+            return look
         if element in self._bylines or elements.parent[element] in self._bylines:
-            return sample
+            return look
         address = "" if "links" in self.page.without else safe_link(href, self._base_url)
-        return Run("", sample.styles, address, element if address else -1)
+        return Look(look.styles, address, element if address else -1)
 
     @cached_property
     def _base_url(self) -> str:
@@ -515,7 +539,7 @@ class Structure:
         return frozenset(
             number
             for attribute in ("rel", "class", "itemprop")
-            for number in document.mentioning(None, attribute, ["author", "byline", "by-line"])
+            for number in document.mentioning(self._around_parts, attribute, ["author", "byline", "by-line"])
             if _BYLINE.search(document.attributes_of(number)[attribute])
         )
 
@@ -555,31 +579,32 @@ def count_shared(previous: Places, places: Places) -> int:
     return shared
 
 
-def _add(found: list[tuple[Run, list[str]]], sample: Run, text: str) -> None:
-    """Add a piece of text to the last run if their styles are the same, or else as a new run."""
-    if found and found[-1][0] == sample:
+def _add(found: list[tuple[Look, list[str]]], look: Look, text: str) -> None:
+    """Add a piece of text to the last run if their looks are the same, or else as a new run."""
+    if found and (found[-1][0] is look or found[-1][0] == look):
         found[-1][1].append(text)
     elif text:
-        found.append((sample, [text]))
+        found.append((look, [text]))
 
 
-def _shared(first: _Around, second: _Around) -> Run:
-    """Return a run without text, with the styles and the link that two texts share. A space between them gets these."""
+def _shared(first: _Around, second: _Around) -> Look:
+    """Return the styles and the link that two texts share. A space between them gets these."""
     while first.element != second.element:
         if first.element < second.element:
             first, second = second, first
         first = first.outer or _NOTHING
-    return first.sample
+    return first.look
 
 
 def _join_links(found: list[Run]) -> list[Run]:
     """Join neighbouring links to the same address."""
     for number in range(2, len(found)):
-        first, second = found[number - 2], found[number]
+        first, second = found[number - 2].look, found[number].look
         is_same = second.href and first.href == second.href and first.link != second.link
         if is_same and found[number - 1].text.isspace():
-            found[number - 1] = found[number - 1]._replace(href=first.href, link=first.link)
-            found[number] = second._replace(link=first.link)
+            space = found[number - 1]
+            found[number - 1] = Run(space.text, space.look._replace(href=first.href, link=first.link))
+            found[number] = Run(found[number].text, second._replace(link=first.link))
     return found
 
 

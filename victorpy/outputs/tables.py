@@ -178,6 +178,9 @@ def find_tables(kept: TidyBlocks) -> Iterator[tuple[Table, int, int]]:
 
 def _stretch(kept: TidyBlocks, first: int, stop: int) -> Iterator[LabelledBlock]:
     """Yield a range of the kept blocks. Captions become paragraphs, even if they are labelled as headings."""
+    if not kept.page.document.has_tag("caption"):
+        yield from kept.stretch(first, stop)
+        return
     elements = kept.page.document.elements
     previous = -1
     for block, label in kept.stretch(first, stop):

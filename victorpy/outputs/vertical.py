@@ -70,7 +70,7 @@ def _paragraphs(page: CleanPage) -> Iterator[tuple[str, str]]:
             texts = part.text.split("\n")
         else:
             segments = part.caption if isinstance(part, Image) else [part]
-            texts = ["".join(run.text for run in structure.runs(segment) if not run.note) for segment in segments]
+            texts = ["".join(run.text for run in structure.runs(segment) if not run.look.note) for segment in segments]
             if isinstance(part, Image) and part.alt and not part.is_embedded:
                 is_kept = page.labels[first_block[part.element]].is_content
                 texts = [part.alt, *texts] if is_kept else texts
