@@ -171,6 +171,7 @@ class PageArrays(Protocol):
     """Arrays of a page that was split by the native core. Objects are created from them on demand."""
 
     texts: list[str]
+    block_elements: list[int]
 
     def create(self, field: str) -> Any: ...
     def blocks(self, numbers: Sequence[int] | None = None) -> tuple[Block, ...]: ...
@@ -397,6 +398,11 @@ class Document(OnDemand):
         return self.arrays.texts if self.arrays is not None else [block.text for block in self.blocks]
 
     @property
+    def block_elements(self) -> list[int]:
+        """The element of each block. Takes less time than creating the blocks."""
+        return self.arrays.block_elements if self.arrays is not None else [block.element for block in self.blocks]
+
+    @property
     def base_url(self) -> str:
         """The address that the page's links are relative to."""
         if not self.base:
@@ -431,7 +437,7 @@ def paths_and_loss(document: Document) -> tuple[list[str], str]:
         path = f"{parent_path}/{tag}[{number}]" if length < MOST_PATHS else ""
         length += len(path)
         paths.append(path)
-    of_blocks = [paths[block.element] if block.element >= 0 else "" for block in document.each_block()]
+    of_blocks = [paths[element] if element >= 0 else "" for element in document.block_elements]
     lengths = [*accumulate(map(len, of_blocks))]
     if max([length, *lengths[-1:]]) < MOST_PATHS:
         return of_blocks, ""

@@ -314,6 +314,7 @@ def test_elements_that_mention_a_word(monkeypatch):
         assert each.elements.innermost(["a"], [1, 3]) == [-1, 1, 1, 3, 4, 5]
         assert each.elements.ancestor(4, ["p", "html"]) == each.elements.ancestor(2, ["p"]) == 2
         assert each.elements.ancestor(4, ["div"]) == each.elements.ancestor(-1, ["p"]) == -1
+        assert each.block_elements == [block.element for block in each.blocks]
         assert each.around([0]) == [0, 1, 2, 3, 4, 5]
         assert each.around([], [3, 5]) == [0, 1, 2, 3, 5]
         assert each.around([]) == each.around([], [-1]) == []

@@ -855,6 +855,11 @@ cdef class Page:
                 element = self.parent[element]
         return [element for element in range(count) if is_around[element]]
 
+    @property
+    def block_elements(self):
+        """The element of each block."""
+        return self.block_element
+
     def has_tag(self, str tag):
         """Whether the page has an element with a tag."""
         number = self.tag_numbers.get(tag)

@@ -386,13 +386,10 @@ class Structure:
         elements = self.document.elements
         with_heading: set[int] = set()
         with_text: set[int] = set()
-        kept = KeptBlocks(self.page).numbers
-        for numbers in self.document.stretches(kept):
-            for block in self.document.select(numbers):
-                if "li" in block.containers:
-                    item = elements.ancestor(block.element, ["li"])
-                    is_heading = self.page.labels[block.index] is Label.HEADER
-                    (with_heading if is_heading else with_text).add(item)
+        item_around = elements.innermost(["li"])
+        for element, label in zip(self.document.block_elements, self.page.labels, strict=True):
+            if label is not Label.OTHER and element >= 0 and item_around[element] >= 0:
+                (with_heading if label is Label.HEADER else with_text).add(item_around[element])
         lists = Counter(elements.parent[item] for item in with_heading & with_text)
         return {number for number, count in lists.items() if count > 1}
 

@@ -80,17 +80,25 @@ def render_jsonl(page: CleanPage, offsets: bool = False) -> str:
     places: Iterable[dict[str, Any]] = repeat({}, len(page.labels))
     if offsets and page.layout:
         images = {*document.elements.with_tag("img")}  # the positions of ``alt`` texts are unknown
-        in_source = [None if block.element in images else block.text for block in document.each_block()]
+        in_source = [
+            None if element in images else text
+            for element, text in zip(document.block_elements, document.texts, strict=True)
+        ]
         places = ({"offsets": place} for place in find_offsets(page.layout.source, in_source))
     elif offsets:
         places = repeat({"offsets": None}, len(page.labels))
     paths, loss = paths_and_loss(document)
     rows = zip(page.labels, roles, probabilities, paths, places, document.texts, all_spans, strict=True)
     blocks = (
-        {"label": str(label)}
-        | ({} if role is None else {"role": str(role)})
-        | {"probability": probability, "path": path, **place, "text": text}
-        | ({} if spans is None else {"kept": spans})
+        {
+            "label": label,
+            **({} if role is None else {"role": role}),
+            "probability": probability,
+            "path": path,
+            **place,
+            "text": text,
+            **({} if spans is None else {"kept": spans}),
+        }
         for label, role, probability, path, place, text, spans in rows
     )
     record = page_fields(page, {"text": render_text(page)})
