@@ -13,17 +13,18 @@ import re
 import sys
 from array import array
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from lxml import etree
 
 from victorpy.config import Cuts
+from victorpy.document import STRIDE
 from victorpy.errors import DataError
 from victorpy.outputs.base import CleanPage, output, safe_link
 from victorpy.outputs.tables import without_controls
 from victorpy.page.parse import VOID, Tree
-from victorpy.page.split import Splitter
+from victorpy.page.split import TextCounter
 
 _TAGS = frozenset(
     "a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd del "
@@ -39,7 +40,6 @@ _VALUES = frozenset(
     "value vspace width".split()
 )
 _LAZY_SOURCES = ("data-src", "data-original", "data-lazy-src")
-_NONE: dict[str, str] = {}
 _PICTURE = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif);base64,[A-Za-z0-9+/=\s]*", re.IGNORECASE)
 _CELLS = frozenset(["td", "th"])
 _COLUMNS = frozenset(["col", "colgroup"])
@@ -125,20 +125,21 @@ class LayoutReader:
 
     def read(self, tree: Tree, cuts: Cuts) -> Layout:
         """Read the pruned page. Its texts are numbered as the pieces of the Document that `split` returns."""
-        splitter = Splitter(cuts, only_counts=True)
+        counter = TextCounter()
+        has_alternatives = "alt" in cuts.attributes
         events = Events()
         frames: dict[str, str] = {}  # attributes of html and body
         around: list[tuple[etree._Element, str]] = []  # open elements, each with the tag that replaces it
         open_pre = 0
 
         def add_text(text: str) -> None:
-            number = splitter.texts
-            lines = splitter.lines.peek(text) if open_pre else [text]
-            splitter.text(text)
+            number = counter.texts
+            lines = counter.lines.peek(text) if open_pre else [text]
+            counter.text(text)
             for line_number, line in enumerate(lines):
                 if line_number:
                     events.add("\n")
-                is_text = bool(line.strip()) and number < splitter.texts
+                is_text = bool(line.strip()) and number < counter.texts
                 if line:
                     events.add(html.escape(without_controls(line, "\n")), text=number if is_text else -1)
                 number += is_text
@@ -146,7 +147,7 @@ class LayoutReader:
         def close() -> None:
             nonlocal open_pre
             node, tag = around.pop()
-            splitter.end()
+            counter.end()
             open_pre -= node.tag == "pre"
             if tag:
                 events.add(f"</{tag}>", "/" + tag)
@@ -155,9 +156,8 @@ class LayoutReader:
         for node in tree.root.iter("*") if tree.root is not None else ():
             while around and around[-1][0] is not node.getparent():
                 close()
-            number = splitter.texts
-            attributes = {name: str(value) for name, value in node.items() if name in cuts.attributes}
-            splitter.start(node.tag, attributes or _NONE)
+            number = counter.texts
+            counter.start(node.tag, (node.get("alt") or "") if has_alternatives else "")
             open_pre += node.tag == "pre"
             tag = node.tag if node.tag in _TAGS else "div" if node.tag in _BLOCKS else "span"
             if node.tag in {"html", "body"} and node.tag not in frames:
@@ -166,7 +166,7 @@ class LayoutReader:
             elif node.tag in VOID:
                 tag = ""
                 if node.tag in _TAGS:
-                    alt = number if splitter.texts > number else -1
+                    alt = number if counter.texts > number else -1
                     events.add(f"<{node.tag}{self._attributes(node)}>", node.tag, alt)
             else:
                 events.add(f"<{tag}{self._attributes(node)}>", tag)
@@ -250,8 +250,14 @@ def render_page(page: CleanPage) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="viewport" content="width=device-width">\n'
         f"<title>{title}</title>\n{layout.styles}</head>\n"
-        f"<body{layout.body}>\n{''.join(_kept_markup(layout.events, _kept_texts(page)))}\n</body>\n</html>\n"
+        f"<body{layout.body}>\n{''.join(_joined(_kept_markup(layout.events, _kept_texts(page))))}\n</body>\n</html>\n"
     )
+
+
+def _joined(markup: Iterator[str]) -> Iterator[str]:
+    """Join stretches of markup. A list of all tags and texts would take more memory than the page."""
+    while some := "".join(islice(markup, STRIDE)):
+        yield some
 
 
 def _kept_texts(page: CleanPage) -> list[bool | str]:

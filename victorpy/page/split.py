@@ -211,30 +211,39 @@ class Lines:
         return lines
 
 
-class _OnlyCounted(list[_Text]):
-    """A list of texts that counts them and forgets them."""
+class TextCounter:
+    """Counts the texts of a page like `Splitter`, but records nothing, which takes less memory."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._count = 0
+        self.texts = 0
+        self.lines = Lines()
+        self.preformatted = 0
+        """Number of open ``<pre>`` elements in which every line is a text."""
+        self._is_pre: list[bool] = []  # for each open element
 
-    def append(self, text: _Text, /) -> None:
-        self._count += 1
+    def start(self, tag: str, alt: str) -> None:
+        """Open an element. An image's `alt` is a text."""
+        self._is_pre.append(tag == "pre" and len(self._is_pre) < DEEPEST)
+        self.preformatted += self._is_pre[-1]
+        self.texts += tag == "img" and bool(alt.strip())
 
-    def __len__(self) -> int:
-        return self._count
+    def end(self) -> None:
+        """Close the innermost element."""
+        self.preformatted -= self._is_pre.pop()
+
+    def text(self, text: str) -> None:
+        """Add text."""
+        lines = self.lines.take(text) if self.preformatted else [text]
+        self.texts += sum(bool(line.strip()) for line in lines)
 
 
 class Splitter:
-    """Records a page's tags and texts in order, and then cuts the texts into blocks.
+    """Records a page's tags and texts in order, and then cuts the texts into blocks."""
 
-    With `only_counts`, it counts the texts, which takes less memory, and makes no blocks.
-    """
-
-    def __init__(self, cuts: Cuts, only_counts: bool = False) -> None:
+    def __init__(self, cuts: Cuts) -> None:
         self._cuts = cuts
         self.lines = Lines()
-        self._texts: list[_Text] = _OnlyCounted() if only_counts else []
+        self._texts: list[_Text] = []
         self._passed: list[str] = []
         """The tags so far, closing tags with a slash."""
         # Until the texts are cut, `first_block` and `stop_block` count texts, not blocks.
@@ -350,11 +359,6 @@ class Splitter:
     def innermost(self) -> str:
         """Tag of the innermost open element, or an empty string."""
         return self._tags[-1] if self._tags else ""
-
-    @property
-    def texts(self) -> int:
-        """Number of texts so far."""
-        return len(self._texts)
 
     def _start_special(self, tag: str, attributes: dict[str, str]) -> None:
         """Handle hidden elements, ``<pre>`` and images with an ``alt`` text."""
