@@ -360,6 +360,11 @@ class Splitter:
         """Tag of the innermost open element, or an empty string."""
         return self._tags[-1] if self._tags else ""
 
+    @property
+    def texts(self) -> int:
+        """Number of texts so far."""
+        return len(self._texts)
+
     def _start_special(self, tag: str, attributes: dict[str, str]) -> None:
         """Handle hidden elements, ``<pre>`` and images with an ``alt`` text."""
         if self._preformatted and tag in self._cuts.block_level:
