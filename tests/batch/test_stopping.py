@@ -11,12 +11,21 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 import zlib
 
 import pytest
 from support.batchpages import crawl, page, poison_model, tree
-from support.commands import ENVIRONMENT, ROOT, clean, left_of, manifest_has, start_clean, wait_until, write_files
+from support.commands import (
+    ENVIRONMENT,
+    ROOT,
+    clean,
+    cpu_seconds,
+    left_of,
+    manifest_has,
+    start_clean,
+    wait_until,
+    write_files,
+)
 from support.terminal import Terminal
 
 from victorpy.batch.local.logs import Log, Segment, Stretch, log_length, piece_checksum
@@ -319,7 +328,10 @@ def start_hanging(options, out):
     """Start a run, and wait until all pages before the one that hangs are finished."""
     process = start_clean(*options, "-j", 2, "--timeout", 100, "-o", out, stderr=subprocess.PIPE)
     wait_until(manifest_has(out, 3))
-    time.sleep(1.5)
+    used = cpu_seconds(process.pid)
+    wait_until(
+        lambda: cpu_seconds(process.pid) > used + 1.5
+    )  # seconds by the clock would be too short on a busy machine
     return process
 
 
