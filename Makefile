@@ -9,7 +9,7 @@ NATIVE := hatch_build.py $(wildcard victorpy/native/*.p??)
 unexport PYTHONDONTWRITEBYTECODE  # every process would compile all modules that it imports
 
 SNAPSHOTS := tests/cases/snapshots
-SNAPSHOT_TESTS := tests/*/test_*_snapshots.py tests/commands/test_interfaces.py
+SNAPSHOT_TESTS = $(shell grep -rl --include='test_*.py' 'support.*snapshots' tests)
 
 .PHONY: demo test quick snapshots check bench bench-batch wheel fuzz fuzz-native soak mutants clean
 

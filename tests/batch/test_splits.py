@@ -108,3 +108,35 @@ def test_parts_of_other_settings_are_not_merged(place, tmp_path):
     clean(*command, "--part", "1/2")
     clean(*command, "--part", "2/2", "--favor", "recall")
     assert b"favor was" in victor("merge", tmp_path / "out").stderr
+
+
+def test_parts_and_other_runs_do_not_share_a_directory(place, tmp_path):
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    command = (place / "one.warc.gz", "--to", "jsonl", "-j", 1)
+    clean(*command, "-o", out, "--part", "1/2")
+    clean(*command, "-o", whole)
+    before = tree(out), tree(whole)
+    for options in ([], ["--force"]):
+        ended = clean(*command, "-o", out, *options)
+        expected = f"clean: {out}: contains parts that are not merged; run victor merge {out}, or choose another"
+        assert (ended.returncode, ended.stderr.decode().startswith(expected)) == (2, True), ended.stderr
+    ended = clean(*command, "-o", whole, "--part", "1/2")
+    assert (ended.returncode, b"contains the output of a run without --part" in ended.stderr) == (2, True)
+    assert (tree(out), tree(whole)) == before
+
+
+def test_merge_that_was_interrupted_is_repeated(place, tmp_path):
+    out = tmp_path / "out"
+    clean_parts(place / "one.warc.gz", out, 2)
+    splits = {path: path.read_bytes() for path in [*out.glob("split-*manifest*"), *out.glob(".split-*")]}
+    assert victor("merge", out).returncode == 0
+    merged = tree(out)
+    for path, content in splits.items():
+        path.write_bytes(content)
+    cut_manifest(out, 1)
+    assert victor("merge", out).returncode == 0
+    assert tree(out) == merged
+    write_files(out, {**{path.name: content for path, content in splits.items()}})
+    clean(place / "one.warc.gz", "-o", tmp_path / "whole", "--to", "jsonl.gz", "-j", 1)
+    (tmp_path / "whole" / "manifest.jsonl").replace(out / "manifest.jsonl")
+    assert b"contains the output of a run without --part" in victor("merge", out).stderr

@@ -1038,6 +1038,9 @@ def test_victor_lists_its_commands_and_shows_its_version():
         (["clean", "--favor", "recal", "x.html"], b"(did you mean 'recall'?)"),
         (["clean", "--formt", "html", "x.html"], b"unknown option '--formt' (did you mean '--format'?)"),
         (["evaluate"], b"the following arguments are required: -d/--data"),
+        (["sst"], b"the following arguments are required: build|add|show, FILE"),
+        (["sst", "biuld", "x"], b"invalid choice: 'biuld' (did you mean 'build'?); choose from build, add, show;"),
+        (["categories"], b"the following arguments are required: train|predict, PATH"),
         (["spark-clean", "--formt=html"], b"unknown option '--formt' (did you mean '--format'?)"),
     ):
         ended = victor(*arguments)

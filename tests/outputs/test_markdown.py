@@ -106,3 +106,26 @@ def test_formulas_without_an_end_take_linear_time(start):
     began = time.process_time()
     clean("<p>" + start * 60_000, format="markdown")
     assert time.process_time() - began < 20  # minutes if every start is followed to the end of the text
+
+
+@pytest.mark.parametrize(
+    ("heading", "written"),
+    [
+        ("1. Tea", "1. Tea"),
+        ("1) Tea", "1) Tea"),
+        ("- Tea", "- Tea"),
+        ("# Tea", "# Tea"),
+        ("Tea #", r"Tea \#"),
+        ("Tea ##", r"Tea \##"),
+        ("#", r"\#"),
+        ("Tea#", "Tea#"),
+        ("*Tea*", r"\*Tea\*"),
+        ("1. Tea<br>- wet", "1. Tea - wet"),
+    ],
+)
+def test_heading_is_escaped_only_where_markdown_needs_it(heading, written):
+    document = read_document(f"<h2>{heading}</h2>", load_config("default"))
+    labels = (Label.HEADER, Label.CONTINUATION)[: len(document.blocks)]
+    markdown = CleanPage(document, labels).to("markdown")
+    assert markdown == f"## {written}\n"
+    assert PARSER.render(markdown) == f"<h2>{heading.replace('<br>', ' ')}</h2>\n"

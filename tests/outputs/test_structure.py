@@ -269,6 +269,24 @@ def test_image_among_dropped_text_is_left_out_unless_its_caption_is_kept():
 
 
 @pytest.mark.parametrize(
+    ("label", "alt", "name", "href", "is_kept"),
+    [
+        ("other", "Tea pot, front", "Tea pot", "/pot", False),
+        ("other", "Tea pot, front", "tea POT", "/pot", False),
+        ("other", "Tea pot, front", "Tea cup", "/pot", True),
+        ("other", "Tea pot, front", "Tea pot", "/cup", True),
+        ("other", "", "Tea pot", "/pot", True),
+        ("paragraph", "Tea pot, front", "Tea pot", "/pot", True),
+    ],
+)
+def test_image_of_a_product_is_dropped_with_its_name(label, alt, name, href, is_kept):
+    image = f'<a href="/pot"><img src="a.png" alt="{alt}"></a>'
+    html = f"<p>Tea is hot.</p>{image}<h3><a href='{href}'>{name}</a></h3><p>5 pounds</p>"
+    labels = ["paragraph", *["other"] * bool(alt), label, "paragraph"]
+    assert ("a.png" in render("markdown", page_of(html, labels=labels))) == is_kept
+
+
+@pytest.mark.parametrize(
     ("link", "written"),
     [
         ('<a rel="author" href="/ann">Ann</a>', "Ann"),

@@ -329,6 +329,9 @@ def merge_splits(directory: Path) -> dict[str, Any]:
             splits.append(stack.enter_context(closing(Store(directory, settings, label, shared=True, side=side))))
         if not splits:
             raise OutputError(f"{directory}: there are no parts to merge; victor clean --part 1/2 writes one")
+        head = read_head(side / MANIFEST)
+        if head and "merged" not in head:
+            refuse_mixed_parts(directory, side, is_part=True)
         settings = {name: value for name, value in splits[0].settings.items() if name != "part"}
         count = splits[0].settings["part"][1]
         complete = [split.settings["part"] for split in splits if split.complete]
@@ -345,6 +348,7 @@ def merge_splits(directory: Path) -> dict[str, Any]:
             for part in split.parts:
                 if not (directory / part).is_file():
                     raise OutputError(f"{directory / part}: this file is missing")
+        (side / MANIFEST).unlink(missing_ok=True)  # a merge that was interrupted
         merged = stack.enter_context(closing(Store(directory, settings, side=side)))
         notes = {"choice": read_head(splits[0].manifest_path).get("choice"), "merged": count}
         merged.begin(notes, splits[0].stamps_path.read_bytes())
@@ -417,6 +421,18 @@ def refuse_other_settings(place: Path | str, previous: Mapping[str, Any], settin
         raise OutputError(
             f"{place}: contains the output of another command ({'; '.join(differing.values())}); "
             "give the same command to resume that run, choose another directory, or use --force to replace the output"
+        )
+
+
+def refuse_mixed_parts(directory: Path, side: Path, is_part: bool) -> None:
+    """Raise an error if a directory has parts of the inputs and the run has none, or the other way round."""
+    if is_part and read_head(side / MANIFEST):
+        raise OutputError(
+            f"{directory}: contains the output of a run without --part, or of merged parts; choose another directory"
+        )
+    if not is_part and any(side.glob(f"split-*-{MANIFEST}")):
+        raise OutputError(
+            f"{directory}: contains parts that are not merged; run victor merge {directory}, or choose another directory"
         )
 
 

@@ -103,11 +103,10 @@ class Parser(argparse.ArgumentParser):
             self.error(f"empty argument{f' after {place}' if place else ''} (is a shell variable empty?)")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        try:
-            super()._check_value(action, value)
-        except argparse.ArgumentError as error:
-            error.message += suggest(value, map(str, action.choices or ()))
-            raise
+        if action.choices is not None and value not in action.choices:
+            choices = [str(choice) for choice in action.choices]
+            message = f"invalid choice: {value!r}{suggest(value, choices)}; choose from {', '.join(choices)}"
+            raise argparse.ArgumentError(action, message)
 
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_USAGE, f"{self.format_usage()}{self.prog}: {message}; see {self.prog} --help\n")

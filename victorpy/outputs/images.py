@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Collection, Sequence
+from itertools import accumulate, chain
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -58,7 +58,8 @@ def find_images(document: Document, labels: Sequence[Label], captions: Sequence[
     """Return the images of a page's content, each with the number of blocks before it.
 
     An image belongs to the content if its caption or ``alt`` text is kept, or if it is between kept blocks with hardly
-    any dropped text in between.
+    any dropped text in between. An image in a link does not belong if its name, a text that links to the same address,
+    is dropped.
     """
     elements, texts, other = document.elements, document.texts, Label.OTHER
     images = elements.with_tag("img")
@@ -76,6 +77,7 @@ def find_images(document: Document, labels: Sequence[Label], captions: Sequence[
     found: list[tuple[int, Image]] = []
     addresses = set()
     base_url = document.base_url
+    dropped_names = _dropped_names(document, kept_texts, alternatives)
     for number in images:
         place = elements.first_block[number]
         if place > len(labels):
@@ -84,9 +86,27 @@ def find_images(document: Document, labels: Sequence[Label], captions: Sequence[
         if not has_kept_alt and not _belongs(number, place, kept_texts, words_before, caption_words[number], document):
             continue
         image = _image(number, document, base_url)
-        if image is not None and image.address not in addresses:
+        if image is None or image.address in addresses:
+            continue
+        names = dropped_names.get(elements.ancestor(number, ["a"]), ())
+        if has_kept_alt or not any(name in image.alt.casefold() for name in names):
             addresses.add(image.address)
             found.append((place, image))
+    return found
+
+
+def _dropped_names(
+    document: Document, kept_texts: Sequence[int], alternatives: Collection[int]
+) -> dict[int, list[str]]:
+    """Return the texts of links, in lower case, if all texts that link to the same address are dropped."""
+    elements, texts, kept = document.elements, document.texts, {*kept_texts}
+    found: dict[int, list[str]] = {}
+    for links in document.elements_by("href").values():
+        ranges = [range(elements.first_block[link], min(elements.stop_block[link], len(texts))) for link in links]
+        blocks = {*chain.from_iterable(ranges)}.difference(alternatives)
+        if blocks and blocks.isdisjoint(kept):
+            names = [texts[number].casefold() for number in blocks]
+            found |= dict.fromkeys(links, names)
     return found
 
 

@@ -35,6 +35,7 @@ _NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # character
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Start of a tag, a character reference or the address of a link. A space makes it harmless, and TeX ignores the space.
 _MARKUP_IN_FORMULA = re.compile(r"(<(?=[A-Za-z/!?])|&(?=#?\w+;)|\](?=\())")
+_LAST_HASHES = re.compile(r"(?<!\S)(?=#+$)")  # would close the heading
 _BRACKET = re.compile(r"(?<!\\)((?:\\\\)*)([\[\]])")
 _QUOTE = "> "
 _MAX_ITEM_NUMBER = 999_999_999
@@ -91,7 +92,7 @@ def render_markdown(page: CleanPage, front_matter: bool = False) -> str:
             fence = "`" * max(3, _longest_backticks(part.text) + 1)
             text = f"{fence}{structure.code_language(part)}\n{part.text}\n{fence}"
         elif part.label is Label.HEADER:
-            text = f"{'#' * part.heading_level} {_inline(part, structure).replace(_HARD_BREAK, ' ')}"
+            text = _heading(part, structure)
         else:
             text = _inline(part, structure)
         written.append(_in_places(text, places, shared, markers) if places else text)
@@ -187,16 +188,14 @@ def _picture(image: Image) -> str:
     return f"[!{link}]({_address(image.link)})" if image.link else f"!{link}"
 
 
+def _heading(segment: Segment, structure: Structure) -> str:
+    """Write a heading. In contrast to a paragraph, it may start like a list item, but a last ``#`` needs an escape."""
+    text = " ".join(map(str.strip, _with_markup(segment, structure).split("\n")))
+    return f"{'#' * segment.heading_level} " + _LAST_HASHES.sub(r"\\", text)
+
+
 def _inline(segment: Segment, structure: Structure) -> str:
-    segment_runs = structure.runs(segment)
-    if len(segment_runs) == 1 and segment_runs[0].look is PLAIN:
-        written = _escape(segment_runs[0].text.strip())  # most segments
-    else:
-        is_header = segment.label is Label.HEADER
-        if is_header and all("bold" in look.styles or text.isspace() for text, look in segment_runs):
-            # headings are bold
-            segment_runs = [Run(text, look._replace(styles=look.styles - {"bold"})) for text, look in segment_runs]
-        written = _write_runs(segment_runs).strip()
+    written = _with_markup(segment, structure)
     if written[:1].isalpha() and "\n" not in written:
         return written  # most segments
     lines = []
@@ -205,6 +204,18 @@ def _inline(segment: Segment, structure: Structure) -> str:
         start = None if stripped[:1].isalpha() else _LINE_START.match(stripped)
         lines.append(f"{start[0]}\\{stripped[start.end() :]}" if start else stripped)
     return _HARD_BREAK.join(lines)
+
+
+def _with_markup(segment: Segment, structure: Structure) -> str:
+    """Write the text of a segment with emphasis, code and links."""
+    segment_runs = structure.runs(segment)
+    if len(segment_runs) == 1 and segment_runs[0].look is PLAIN:
+        return _escape(segment_runs[0].text.strip())  # most segments
+    is_header = segment.label is Label.HEADER
+    if is_header and all("bold" in look.styles or text.isspace() for text, look in segment_runs):
+        # headings are bold
+        segment_runs = [Run(text, look._replace(styles=look.styles - {"bold"})) for text, look in segment_runs]
+    return _write_runs(segment_runs).strip()
 
 
 def _write_runs(segment_runs: Sequence[Run]) -> str:

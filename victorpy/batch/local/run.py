@@ -48,6 +48,7 @@ from victorpy.batch.store import (
     other_settings,
     read_head,
     refuse_gone_files,
+    refuse_mixed_parts,
     refuse_other_settings,
     side_of,
     split_label,
@@ -234,6 +235,7 @@ class _Run:
                 label = hashlib.sha256(json.dumps(plan.inputs).encode()).hexdigest()[:12]
                 return Store(directory / HIDDEN, settings, f"{label}-", shared=True)
             side = side_of(directory, plan.to)
+            refuse_mixed_parts(directory, side, is_part=plan.part is not None)
             if plan.part:
                 return Store(directory, settings, split_label(*plan.part), shared=True, side=side)
             return Store(directory, settings, _retry_label(side, settings) if plan.retry else "", side=side)
