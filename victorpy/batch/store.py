@@ -431,9 +431,8 @@ def refuse_mixed_parts(directory: Path, side: Path, is_part: bool) -> None:
             f"{directory}: contains the output of a run without --part, or of merged parts; choose another directory"
         )
     if not is_part and any(side.glob(f"split-*-{MANIFEST}")):
-        raise OutputError(
-            f"{directory}: contains parts that are not merged; run victor merge {directory}, or choose another directory"
-        )
+        advice = f"run victor merge {directory}, or choose another directory"
+        raise OutputError(f"{directory}: contains parts that are not merged; {advice}")
 
 
 def refuse_gone_files(place: Path | str, old: Stamps, stamps: Stamps) -> None:

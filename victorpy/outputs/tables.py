@@ -19,7 +19,8 @@ from victorpy.outputs.base import CleanPage, KeptBlocks, LabelledBlock, Segment,
 # A table with <th>, <caption> or <thead> contains data, unless a cell is as long as an article.
 _MAX_MARKED_CELL = 2_000
 # For other tables, the rules are stricter.
-_MAX_CELL = 400
+_MAX_CELL = 400  # characters
+_MAX_LONG_CELLS = 0.05  # share of cells that may be longer
 _MAX_MEDIAN_CELL = 120
 _MAX_MULTI_SEGMENT_CELLS = 0.4
 _MIN_ROWS_OF_COMMON_WIDTH = 0.6
@@ -195,15 +196,15 @@ def _tables(numbers: Sequence[int], elements: Elements) -> Iterator[tuple[int, l
 
     `numbers` are the numbers of the kept blocks. A table with more than `MOST_CELLS` cells is cut into several.
     """
-    tables: list[int] = []  # without tables of which nothing is kept, such as a pager in a table
+    tables: list[tuple[int, int, int]] = []
     for table in elements.with_tag("table"):
-        if bisect_left(numbers, elements.first_block[table]) < bisect_left(numbers, elements.stop_block[table]):
-            tables.append(table)
-    for table, next_table in pairwise([*tables, len(elements)]):
         first = bisect_left(numbers, elements.first_block[table])
         stop = bisect_left(numbers, elements.stop_block[table])
-        if next_table < elements.stop[table] or stop - first < 4:
-            continue  # it contains another table, or is smaller than two rows of two cells
+        if stop - first >= 4:  # two rows of two cells; smaller ones, such as a pager, are text of the table around them
+            tables.append((table, first, stop))
+    for (table, first, stop), (next_table, *_) in pairwise([*tables, (len(elements), 0, 0)]):
+        if next_table < elements.stop[table]:
+            continue  # it contains another table
         rows = _rows(table, elements)
         is_nested = any(elements.stop[row[-1]] > below[0] for row, below in pairwise(filter(None, rows)))
         if is_nested or max(map(len, rows), default=0) > MOST_CELLS:
@@ -322,7 +323,8 @@ def _is_data(table: int, rows: list[list[int]], places: _Places, contents: _Cont
     median = (lengths[(len(lengths) - 1) // 2] + lengths[len(lengths) // 2]) / 2
     widths = Counter(places[row[-1]].column + places[row[-1]].width for row in rows if row)
     return (
-        lengths[-1] <= _MAX_CELL
+        lengths[-1] <= _MAX_MARKED_CELL
+        and sum(length > _MAX_CELL for length in lengths) <= _MAX_LONG_CELLS * len(lengths)
         and median <= _MAX_MEDIAN_CELL
         and len(multi_segment) <= _MAX_MULTI_SEGMENT_CELLS * len(contents)
         and max(widths.values()) >= _MIN_ROWS_OF_COMMON_WIDTH * widths.total()
