@@ -162,7 +162,7 @@ def learn(
     }
     general = adapted[chosen].general if chosen in adapted else None
     if general is not None:
-        story["general_word_f1"] = [round(value, 4) for value in general]
+        story["general_word_f1"] = [round(value, 6) for value in general]
     return Learned(Trained(labeller, config, story), chosen, scores, gains[chosen], len(set(sites)), by_site, general)
 
 

@@ -202,7 +202,7 @@ def _tables(numbers: Sequence[int], elements: Elements) -> Iterator[tuple[int, l
         stop = bisect_left(numbers, elements.stop_block[table])
         if stop - first >= 4:  # two rows of two cells; smaller ones, such as a pager, are text of the table around them
             tables.append((table, first, stop))
-    for (table, first, stop), (next_table, *_) in pairwise([*tables, (len(elements), 0, 0)]):
+    for (table, start, stop), (next_table, *_) in pairwise([*tables, (len(elements), 0, 0)]):
         if next_table < elements.stop[table]:
             continue  # it contains another table
         rows = _rows(table, elements)
@@ -210,7 +210,7 @@ def _tables(numbers: Sequence[int], elements: Elements) -> Iterator[tuple[int, l
         if is_nested or max(map(len, rows), default=0) > MOST_CELLS:
             continue  # broken markup with rows inside cells, or too long a row
         portion: list[list[int]] = []
-        cells = 0
+        cells, first = 0, start
         for row in rows:
             if cells + len(row) > MOST_CELLS:
                 end = bisect_left(numbers, elements.first_block[row[0]])
