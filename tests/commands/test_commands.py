@@ -87,6 +87,15 @@ def test_page_is_cleaned_to_standard_output(model, expected, arguments, stdin):
     assert b"replace the bearings" in ended.stdout
 
 
+@pytest.mark.processes
+@pytest.mark.parametrize("option", ["--timeout", "--jobs", "--max-size"])
+def test_options_of_batch_runs_do_not_change_the_text_of_a_page(model, expected, tmp_path, option):
+    ended = clean("--model", model, option, 9, PAGE)
+    assert (ended.returncode, ended.stdout) == (0, expected(PAGE))
+    clean("--model", model, option, 9, PAGE, "-f", "tei", "-o", "page.xml", cwd=tmp_path)
+    assert (tmp_path / "page.xml").read_text().startswith("<TEI ")
+
+
 def test_several_pages_are_written_under_their_names(model, expected):
     ended = clean("--model", model, PAGE, OTHER_PAGE)
     assert ended.returncode == 0

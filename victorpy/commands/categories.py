@@ -39,7 +39,8 @@ from victorpy.sites.grouping import site_of
 def configure(parser: argparse.ArgumentParser) -> None:
     default = categories.Settings()
     add = parser.add_argument
-    add("action", choices=["train", "predict"], metavar="train|predict", help="what to do; see the examples")
+    actions = "train a model, or predict categories with one"
+    add("action", choices=["train", "predict"], metavar="train|predict", help=actions)
     add("inputs", nargs="+", metavar="PATH", help="training directory, or a model and pages")
     add("-o", "--output", type=Path, metavar="MODEL", help="model file to write (train)")
     add("-m", "--method", metavar="NAME", help="method that cleans the pages (default: default, or as in training)")

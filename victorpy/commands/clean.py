@@ -118,7 +118,8 @@ def run(arguments: Arguments) -> int:
     with ExitStack() as stack:
         write = None
         if plan.output is None:
-            write = stack.enter_context(_open_stream(arguments, output, several=pages != 1))
+            several = pages != 1 and not names_one_page(inputs)
+            write = stack.enter_context(_open_stream(arguments, output, several))
         options = {"quiet": arguments.quiet, "force": arguments.force, "log": arguments.log_json, "seen": seen}
         summary = run_plan(plan, sys.stderr, write, guarded=not 0 < pages <= FEW, **options)
     _shared.write_summary(arguments, summary)

@@ -39,7 +39,8 @@ from victorpy.sites.style_tree import StyleTree
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("action", choices=["build", "add", "show"], metavar="build|add|show", help="what to do; see the examples")
+    actions = "make a tree, add pages to one, or show one"
+    add("action", choices=["build", "add", "show"], metavar="build|add|show", help=actions)
     add("inputs", nargs="+", metavar="FILE", help="pages (build), tree and pages (add), tree or pages (show)")
     add("-o", "--output", type=Path, metavar="OUT", help="tree (build, add) or HTML page (show) to write")
     add_number(parser, "--sample", default=SAMPLE, help="maximum number of pages to read")
