@@ -129,3 +129,27 @@ def test_heading_is_escaped_only_where_markdown_needs_it(heading, written):
     markdown = CleanPage(document, labels).to("markdown")
     assert markdown == f"## {written}\n"
     assert PARSER.render(markdown) == f"<h2>{heading.replace('<br>', ' ')}</h2>\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("1. Tea", r"1\. Tea"),
+        ("12) Tea", r"12\) Tea"),
+        ("1.5 Tea", "1.5 Tea"),
+        ("+ Tea", r"\+ Tea"),
+        ("0+", "0+"),
+        ("0+ Tea", "0+ Tea"),
+        ("2024-", "2024-"),
+        ("2024- Tea", "2024- Tea"),
+        ("5> Tea", "5> Tea"),
+        ("10=", "10="),
+        ("3# Tea", "3# Tea"),
+        ("> Tea", r"\> Tea"),
+    ],
+)
+def test_start_of_a_line_is_escaped_only_where_markdown_needs_it(text, written):
+    document = read_document(f"<p>{escape(text)}</p>", load_config("default"))
+    markdown = CleanPage(document, (Label.PARAGRAPH,)).to("markdown")
+    assert markdown == f"{written}\n"
+    assert PARSER.render(markdown) == f"<p>{text.replace('>', '&gt;')}</p>\n"

@@ -537,6 +537,7 @@ def test_structure_takes_linear_time(html, format):
         ),
         ("<div class='admonition-x admonition'><p class=admonition-title>X<p>Hot.</div>", "> [!NOTE]\n> X\n>\n> Hot."),
         ("<div class='confluence-information-macro confluence-information-macro-tip'>Hot.</div>", "> [!TIP]\n> Hot."),
+        ("<div class='alert alert-info'><h4 class=alert-heading>Note:</h4>Hot.</div>", "> [!NOTE]\n> Hot."),
         (
             "<p>Tea<sup class=footnote_plugin_tooltip_text>1</sup><span class=footnote_tooltip>Hot.</span>",
             "Tea[^1]\n\n[^1]: Hot.",

@@ -20,7 +20,7 @@ BOX_HINTS = (
 """The class of every box contains one of these."""
 _ALWAYS = re.compile(r"(?<!\S)(?:admonition|callout|kg-callout-card)(?!\S)")  # these are boxes even without a type
 _TITLE = re.compile(
-    r"(?<!\S)(?:(?:admonition-|markdown-alert-|callout-|custom-block-)?title|admonitionHeading\w*)(?!\S)"
+    r"(?<!\S)(?:(?:admonition-|markdown-alert-|callout-|custom-block-)?title|alert-heading|admonitionHeading\w*)(?!\S)"
 )
 _TYPES = {
     **dict.fromkeys(["note", "info", "seealso", "abstract", "summary", "secondary", "primary"], "NOTE"),

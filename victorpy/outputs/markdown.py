@@ -23,7 +23,7 @@ _SPECIAL = re.compile(r"\\|`|\*|\[|\]|<|&(?=#?\w+;)|_(?:(?![^\W_])|(?<![^\W_]_))
 _UNESCAPED_PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
 # Matches the start of a heading, quotation, list item, rule or table, or of the underline of a heading.
 _LINE_START = re.compile(
-    r"^(\d*)(?=#{1,6}(\s|$)|>|[-+](\s|$)|(-\s*){2,}$|=+$|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
+    r"^(?:(?=#{1,6}(\s|$)|>|[-+](\s|$)|(-\s*){2,}$|=+$|\|\s*:?-|:?-+:?\s*\|)|\d+(?=[.)](\s|$)))",
 )
 # Matches TeX between dollar signs or \\( and \\). A dollar sign before a space or a digit does not end a formula: $5 or
 # $10. A formula cannot contain the start of another one, so that the time is linear if no formula ends.
