@@ -398,7 +398,8 @@ def prepare(marks: str) -> list[Path]:
     listed = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = {name for name in listed.splitlines() if (ROOT / name).is_file()}
     names |= {str(path.relative_to(ROOT)) for path in ROOT.glob("victorpy/native/*.so")}
-    changed = {name for name in names if not is_same(ROOT / name, TREE / name)}
+    # The compiled core is always copied, because it must be newer than its sources.
+    changed = {name for name in names if name.endswith(".so") or not is_same(ROOT / name, TREE / name)}
     noted = WORK / "recorded.json"
     entries = json.loads(noted.read_text()) if noted.exists() else []
     recorded = {(name, mark) for name, mark in entries if name not in changed}
