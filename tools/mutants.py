@@ -383,7 +383,7 @@ def in_child(run: Callable[[], int], seconds: float) -> int | None:
 
 
 def used_by(session: int) -> float:
-    """Return the CPU time of the processes of a session in ticks. Where that is unknown, time itself stands for it."""
+    """Return the CPU time of the processes of a session in ticks. Without /proc, return seconds of time."""
     ticks = list[int]()
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # the process has ended

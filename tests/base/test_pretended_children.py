@@ -15,7 +15,7 @@ Request = tuple[str, str, tuple[object, ...], float]
 
 
 class Pretended:
-    """A child that is no process: a call returns or raises what the test wants."""
+    """A child without a process. Its call returns or raises what the test chooses."""
 
     def __init__(self) -> None:
         self.calls: list[Request] = []

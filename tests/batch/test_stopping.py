@@ -329,9 +329,8 @@ def start_hanging(options, out):
     process = start_clean(*options, "-j", 2, "--timeout", 100, "-o", out, stderr=subprocess.PIPE)
     wait_until(manifest_has(out, 3))
     used = cpu_seconds(process.pid)
-    wait_until(
-        lambda: cpu_seconds(process.pid) > used + 1.5
-    )  # seconds by the clock would be too short on a busy machine
+    # Seconds by the clock would be too short on a busy machine.
+    wait_until(lambda: cpu_seconds(process.pid) > used + 1.5)
     return process
 
 

@@ -8,7 +8,8 @@ import hashlib
 import os
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import BufferedReader
 from itertools import count
 from pathlib import Path
@@ -81,11 +82,8 @@ def write_atomically(path: Path, content: bytes, durable: bool = False, alone: b
     """
     temporary = path.with_name(f".{_stem(path)}.tmp") if alone else temporary_of(path)
     mode = path.stat().st_mode & 0o777 if path.exists() else None
-    try:
+    with errors_of(path, temporary):
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-    except OSError as error:
-        error.filename = str(path)  # users do not know the temporary file
-        raise
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
@@ -100,6 +98,17 @@ def write_atomically(path: Path, content: bytes, durable: bool = False, alone: b
         raise
     if durable:
         sync_directory(path.parent)
+
+
+@contextmanager
+def errors_of(path: Path | None, temporary: Path | None) -> Iterator[None]:
+    """Name a file in an OSError instead of its temporary file, which users do not know."""
+    try:
+        yield
+    except OSError as error:
+        if str(error.filename) == str(temporary):
+            error.filename = str(path)
+        raise
 
 
 def temporary_of(path: Path) -> Path:

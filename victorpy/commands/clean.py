@@ -31,7 +31,7 @@ from typing import Any, TextIO
 from w3lib.encoding import resolve_encoding
 
 from victorpy import native
-from victorpy.base.files import open_output, temporary_of
+from victorpy.base.files import errors_of, open_output, temporary_of
 from victorpy.batch.inputs import BESIDE, Survey, find_files, find_records, is_output, names_one_page, survey
 from victorpy.batch.local.progress import summary_table
 from victorpy.batch.local.run import failed_path, run_plan
@@ -306,12 +306,8 @@ def _open_stream(arguments: Arguments, output: Output, several: bool) -> Iterato
     if path and (path.is_file() or not path.exists()):
         path = path.resolve()
         temporary = temporary_of(path)
-    try:
+    with errors_of(path, temporary):
         stream = sys.stdout if path is None else open_output(temporary or path, arguments.note)
-    except OSError as error:
-        if str(error.filename) == str(temporary):
-            error.filename = str(path)  # users do not know the temporary file
-        raise
     titled = several and (output.is_titled or not output.joins)
     before, after = output.around if several else ("", "")
     saved = {Status.KEPT} if several and output.omits_empty else {Status.KEPT, Status.EMPTY}

@@ -384,9 +384,8 @@ class _Trial:
             variants = [its.variant(step, is_averaged) for its in fitted]
             pairs = zip(self.pages, self.folds, strict=True)
             scores = self.score([variants[fold].judge(page.columns, page.findings).log_odds for page, fold in pairs])
-            gains = float(np.mean(scores)) > float(np.mean(unchanged))
-            share = 1.0 if is_averaged else step if gains else min(step, CAUTIOUS_STEP)
-            gain = expected_gain(scores, unchanged, usual_gain * share)
+            largest = 1.0 if float(np.mean(scores)) > float(np.mean(unchanged)) else CAUTIOUS_STEP
+            gain = expected_gain(scores, unchanged, usual_gain * (1.0 if is_averaged else min(step, largest)))
             variant, general = adaptation.variant(step, is_averaged), None
             if self.replay is not None:
                 general = self.replay.score(0.0), self.replay.score(variant.general_change(self.replay))

@@ -58,8 +58,8 @@ def find_images(document: Document, labels: Sequence[Label], captions: Sequence[
     """Return the images of a page's content, each with the number of blocks before it.
 
     An image belongs to the content if its caption or ``alt`` text is kept, or if it is between kept blocks with hardly
-    any dropped text in between. An image in a link does not belong if its name, a text that links to the same address,
-    is dropped.
+    any dropped text in between. A linked image does not belong if its ``alt`` text contains a dropped text that links
+    to the same address.
     """
     elements, texts, other = document.elements, document.texts, Label.OTHER
     images = elements.with_tag("img")
@@ -74,10 +74,8 @@ def find_images(document: Document, labels: Sequence[Label], captions: Sequence[
         range_of_blocks = elements.first_block[caption], elements.stop_block[caption]
         first, stop = (min(number, len(texts)) for number in range_of_blocks)  # the page may be cut off
         caption_words[image_element] += words_before[stop] - words_before[first]
-    found: list[tuple[int, Image]] = []
-    addresses = set()
+    found: list[tuple[int, Image, str]] = []
     base_url = document.base_url
-    dropped_names = _dropped_names(document, kept_texts, alternatives)
     for number in images:
         place = elements.first_block[number]
         if place > len(labels):
@@ -86,27 +84,31 @@ def find_images(document: Document, labels: Sequence[Label], captions: Sequence[
         if not has_kept_alt and not _belongs(number, place, kept_texts, words_before, caption_words[number], document):
             continue
         image = _image(number, document, base_url)
-        if image is None or image.address in addresses:
-            continue
-        names = dropped_names.get(elements.ancestor(number, ["a"]), ())
-        if has_kept_alt or not any(name in image.alt.casefold() for name in names):
-            addresses.add(image.address)
-            found.append((place, image))
-    return found
+        if image is not None:
+            is_named_by_link = image.link and image.alt and not has_kept_alt
+            link = elements.ancestor(number, ["a"]) if is_named_by_link else -1
+            found.append((place, image, document.attributes_of(link).get("href", "")))
+    dropped_names = _dropped_names({href for *_, href in found if href}, document, kept_texts, alternatives)
+    by_address: dict[str, tuple[int, Image]] = {}
+    for place, image, href in found:
+        if not any(name in image.alt.casefold() for name in dropped_names.get(href, ())):
+            by_address.setdefault(image.address, (place, image))
+    return [*by_address.values()]
 
 
 def _dropped_names(
-    document: Document, kept_texts: Sequence[int], alternatives: Collection[int]
-) -> dict[int, list[str]]:
-    """Return the texts of links, in lower case, if all texts that link to the same address are dropped."""
+    addresses: Collection[str], document: Document, kept_texts: Sequence[int], alternatives: Collection[int]
+) -> dict[str, list[str]]:
+    """Return the texts that link to each address, in lower case, for addresses of which all texts are dropped."""
     elements, texts, kept = document.elements, document.texts, {*kept_texts}
-    found: dict[int, list[str]] = {}
-    for links in document.elements_by("href").values():
+    links_to = document.elements_by("href") if addresses else {}
+    found: dict[str, list[str]] = {}
+    for address in addresses:
+        links = links_to[address]
         ranges = [range(elements.first_block[link], min(elements.stop_block[link], len(texts))) for link in links]
         blocks = {*chain.from_iterable(ranges)}.difference(alternatives)
-        if blocks and blocks.isdisjoint(kept):
-            names = [texts[number].casefold() for number in blocks]
-            found |= dict.fromkeys(links, names)
+        if blocks.isdisjoint(kept):
+            found[address] = [texts[number].casefold() for number in blocks]
     return found
 
 
